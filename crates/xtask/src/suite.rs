@@ -23,6 +23,7 @@ const CLIPPY_PAGE: &str =
     "clippy --package leasehold-playground --target wasm32-unknown-unknown -- -D warnings";
 const LESSONS: &str = "run --quiet --package leasehold-cli -- check lessons";
 const LESSONS_NEGATED: &str = "run --quiet --package leasehold-cli -- check lessons --negate-each";
+const WAITING: &str = "waiting for tools";
 /// Every test binary runs, so that the counts are those of the whole.
 const NATIVE_TESTS: &str = "test --workspace --no-fail-fast";
 
@@ -32,9 +33,9 @@ pub(crate) fn run(site: &Site, fast: bool) -> Result<(), Failure> {
     let mut background = None;
     let outcome = run_phases(site, fast, &mut background, &mut report);
     if let Some(background) = background {
-        println!("\nwaiting for what is being installed, so that the next run finds it whole");
-        // The phase that failed is what is told; an installation that failed as well is in its log.
-        let _ = background.finish();
+        // A phase failed. Let the installations end, so that the next run finds them whole; the phase is
+        // what is told, and an installation that failed as well has said so already.
+        let _ = report.phase(WAITING, || background.finish());
     }
     report.print_minutes();
     // The counts close a good run, and stand above the error of a bad one.
@@ -67,7 +68,7 @@ fn run_phases(
     let Some(background) = background.take() else {
         return Ok(());
     };
-    let chromium = report.phase("waiting for tools", || background.finish())?;
+    let chromium = report.phase(WAITING, || background.finish())?;
     report.phase("release build", || release::build(site))?;
     report.phase("size", || size::report(site))?;
     report.counted_phase("browser tests", |counts| {
