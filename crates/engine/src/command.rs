@@ -1,0 +1,517 @@
+//! What is asked of the world: one imperative line each, read and printed alike.
+//!
+//! The stage manager's cue sheet. Lessons, links, golden traces and the page's buttons all speak it.
+//! Names stay names here; the world looks them up when it carries the command out. `run …` and
+//! `stop …` direct a script and are not commands.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::setup::Kind;
+use crate::switch::{Position, Switch};
+use crate::text::{Expected, ParseError, PercentText, Quoted, Words};
+use crate::units::{Duration, SpanText};
+
+/// A message by its link and its number on that link: `s1>s2#17`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageName {
+    pub from: String,
+    pub to: String,
+    pub number: u64,
+}
+
+/// One thing asked of the world.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// `pause A`: the process stops, its clocks do not.
+    Pause {
+        process: String,
+    },
+    /// `pause A before send`: as soon as it has checked and would send.
+    PauseBeforeSend {
+        process: String,
+    },
+    Resume {
+        process: String,
+    },
+    Crash {
+        process: String,
+    },
+    Restart {
+        process: String,
+    },
+    /// `partition s1 A | s2 s3 B`: cuts every link between the groups, both ways.
+    Partition {
+        groups: Vec<Vec<String>>,
+    },
+    /// `cut s1 -> s2`, one way, or `cut s1 <-> s2`.
+    Cut {
+        from: String,
+        to: String,
+        both: bool,
+    },
+    /// `heal`: undoes every cut and partition. `heal s1 -> s2`: that link's.
+    Heal,
+    HealLink {
+        from: String,
+        to: String,
+        both: bool,
+    },
+    /// `drop s1>s2#17`
+    Drop {
+        message: MessageName,
+    },
+    /// `deliver s1>s2#17`: now.
+    Deliver {
+        message: MessageName,
+    },
+    Duplicate {
+        message: MessageName,
+    },
+    /// `delay s1>s2#17 2s`: that much later than it would have come.
+    Delay {
+        message: MessageName,
+        by: Duration,
+    },
+    /// `latency s1 -> s2 40ms 60ms`: between the two, drawn for each message.
+    Latency {
+        from: String,
+        to: String,
+        min: Duration,
+        max: Duration,
+    },
+    /// `loss s1 -> s2 10%`
+    Loss {
+        from: String,
+        to: String,
+        ppm: u32,
+    },
+    /// `clock A rate +10%`: both clocks; `ppm` is the new rate, 1,000,000 for true.
+    ClockRate {
+        process: String,
+        ppm: u32,
+    },
+    /// `clock A jump -2s`: the wall clock, in microseconds.
+    ClockJump {
+        process: String,
+        micros: i64,
+    },
+    /// `write A orders "charge 7"`: check, work, send.
+    Write {
+        process: String,
+        store: String,
+        value: String,
+    },
+    /// `put c1 x "5"`: a client's request to the service.
+    Put {
+        client: String,
+        key: String,
+        value: String,
+    },
+    /// `acquire A orders`: queue for it, and renew it once held.
+    Acquire {
+        worker: String,
+        resource: String,
+    },
+    /// `release A`: give back what it holds, or stop waiting.
+    Release {
+        worker: String,
+    },
+    /// `campaign s2`: its election timeout ends now.
+    Campaign {
+        server: String,
+    },
+    /// `set fence off`, `set fence off at orders`
+    Set {
+        switch: Switch,
+        position: Position,
+        at: Option<String>,
+    },
+}
+
+/// Why a command cannot be carried out; the world has not changed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CommandError {
+    UnknownProcess {
+        name: String,
+        known: String,
+    },
+    UnknownResource {
+        name: String,
+        known: String,
+    },
+    WrongKind {
+        name: String,
+        is: Kind,
+        wanted: &'static str,
+    },
+    NamedTwice {
+        name: String,
+    },
+    AlreadyAsleep {
+        name: String,
+    },
+    NotAsleep {
+        name: String,
+    },
+    AlreadyCrashed {
+        name: String,
+    },
+    NotCrashed {
+        name: String,
+    },
+    /// It is crashed, and cannot do this.
+    Crashed {
+        name: String,
+    },
+    /// No such message is on its way.
+    NoSuchMessage {
+        message: MessageName,
+    },
+    SameProcess {
+        name: String,
+    },
+    Range {
+        low: Duration,
+        high: Duration,
+    },
+    /// Beyond [`Duration::LONGEST`] or zero.
+    Span {
+        given: Duration,
+    },
+    /// Too much is waiting already: the most that is kept.
+    TooManyWaiting {
+        most: usize,
+    },
+}
+
+impl fmt::Display for MessageName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}>{}#{}", self.from, self.to, self.number)
+    }
+}
+
+impl FromStr for MessageName {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (from, rest) = text.split_once('>').ok_or(())?;
+        let (to, number) = rest.split_once('#').ok_or(())?;
+        let sound = crate::setup::is_name(from)
+            && crate::setup::is_name(to)
+            && number.bytes().all(|b| b.is_ascii_digit())
+            && !number.starts_with('0');
+        let number = number.parse().map_err(|_| ())?;
+        if sound {
+            Ok(Self {
+                from: from.to_owned(),
+                to: to.to_owned(),
+                number,
+            })
+        } else {
+            Err(())
+        }
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arrow = |both: bool| if both { "<->" } else { "->" };
+        match self {
+            Self::Pause { process } => write!(f, "pause {process}"),
+            Self::PauseBeforeSend { process } => write!(f, "pause {process} before send"),
+            Self::Resume { process } => write!(f, "resume {process}"),
+            Self::Crash { process } => write!(f, "crash {process}"),
+            Self::Restart { process } => write!(f, "restart {process}"),
+            Self::Partition { groups } => {
+                let groups: Vec<String> = groups.iter().map(|g| g.join(" ")).collect();
+                write!(f, "partition {}", groups.join(" | "))
+            }
+            Self::Cut { from, to, both } => write!(f, "cut {from} {} {to}", arrow(*both)),
+            Self::Heal => f.write_str("heal"),
+            Self::HealLink { from, to, both } => write!(f, "heal {from} {} {to}", arrow(*both)),
+            Self::Drop { message } => write!(f, "drop {message}"),
+            Self::Deliver { message } => write!(f, "deliver {message}"),
+            Self::Duplicate { message } => write!(f, "duplicate {message}"),
+            Self::Delay { message, by } => write!(f, "delay {message} {}", SpanText(*by)),
+            Self::Latency { from, to, min, max } => {
+                write!(
+                    f,
+                    "latency {from} -> {to} {} {}",
+                    SpanText(*min),
+                    SpanText(*max)
+                )
+            }
+            Self::Loss { from, to, ppm } => write!(f, "loss {from} -> {to} {}", PercentText(*ppm)),
+            Self::ClockRate { process, ppm } if *ppm >= 1_000_000 => {
+                write!(f, "clock {process} rate +{}", PercentText(ppm - 1_000_000))
+            }
+            Self::ClockRate { process, ppm } => {
+                write!(f, "clock {process} rate -{}", PercentText(1_000_000 - ppm))
+            }
+            Self::ClockJump { process, micros } => {
+                let sign = if *micros < 0 { '-' } else { '+' };
+                write!(
+                    f,
+                    "clock {process} jump {sign}{}",
+                    SpanText(Duration(micros.unsigned_abs()))
+                )
+            }
+            Self::Write {
+                process,
+                store,
+                value,
+            } => write!(f, "write {process} {store} {}", Quoted(value)),
+            Self::Put { client, key, value } => write!(f, "put {client} {key} {}", Quoted(value)),
+            Self::Acquire { worker, resource } => write!(f, "acquire {worker} {resource}"),
+            Self::Release { worker } => write!(f, "release {worker}"),
+            Self::Campaign { server } => write!(f, "campaign {server}"),
+            Self::Set {
+                switch,
+                position,
+                at,
+            } => {
+                write!(f, "set {switch} {}", switch.word(*position))?;
+                at.as_ref().map_or(Ok(()), |name| write!(f, " at {name}"))
+            }
+        }
+    }
+}
+
+impl FromStr for Command {
+    type Err = ParseError;
+
+    fn from_str(line: &str) -> Result<Self, ParseError> {
+        let mut words = Words::of(line)?;
+        let command = read(&mut words)?;
+        words.end()?;
+        Ok(command)
+    }
+}
+
+fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
+    let verb = words.next(Expected::Command)?;
+    Ok(match verb {
+        "pause" => {
+            let process = words.name()?;
+            if words.take("before") {
+                words.word("send")?;
+                Command::PauseBeforeSend { process }
+            } else {
+                Command::Pause { process }
+            }
+        }
+        "resume" => Command::Resume {
+            process: words.name()?,
+        },
+        "crash" => Command::Crash {
+            process: words.name()?,
+        },
+        "restart" => Command::Restart {
+            process: words.name()?,
+        },
+        "partition" => Command::Partition {
+            groups: groups(words)?,
+        },
+        "cut" => {
+            let (from, to, both) = link(words)?;
+            Command::Cut { from, to, both }
+        }
+        "heal" if words.is_done() => Command::Heal,
+        "heal" => {
+            let (from, to, both) = link(words)?;
+            Command::HealLink { from, to, both }
+        }
+        "drop" => Command::Drop {
+            message: message(words)?,
+        },
+        "deliver" => Command::Deliver {
+            message: message(words)?,
+        },
+        "duplicate" => Command::Duplicate {
+            message: message(words)?,
+        },
+        "delay" => Command::Delay {
+            message: message(words)?,
+            by: words.span()?,
+        },
+        "latency" => {
+            let (from, to) = one_way(words)?;
+            Command::Latency {
+                from,
+                to,
+                min: words.span()?,
+                max: words.span()?,
+            }
+        }
+        "loss" => {
+            let (from, to) = one_way(words)?;
+            Command::Loss {
+                from,
+                to,
+                ppm: words.percent()?,
+            }
+        }
+        "clock" => {
+            let process = words.name()?;
+            if words.take("rate") {
+                Command::ClockRate {
+                    process,
+                    ppm: words.rate()?,
+                }
+            } else if words.take("jump") {
+                Command::ClockJump {
+                    process,
+                    micros: words.signed_span()?,
+                }
+            } else {
+                return Err(words.error(Expected::OneOf("rate, jump")));
+            }
+        }
+        "write" => Command::Write {
+            process: words.name()?,
+            store: words.name()?,
+            value: words.quoted()?,
+        },
+        "put" => Command::Put {
+            client: words.name()?,
+            key: words.name()?,
+            value: words.quoted()?,
+        },
+        "acquire" => Command::Acquire {
+            worker: words.name()?,
+            resource: words.name()?,
+        },
+        "release" => Command::Release {
+            worker: words.name()?,
+        },
+        "campaign" => Command::Campaign {
+            server: words.name()?,
+        },
+        "set" => set(words)?,
+        _ => return Err(words.error_before(Expected::Command)),
+    })
+}
+
+fn groups(words: &mut Words<'_>) -> Result<Vec<Vec<String>>, ParseError> {
+    let mut groups = vec![vec![words.name()?]];
+    while !words.is_done() {
+        if words.take("|") {
+            groups.push(vec![words.name()?]);
+        } else {
+            let name = words.name()?;
+            groups.last_mut().expect("starts with one group").push(name);
+        }
+    }
+    if groups.len() < 2 {
+        return Err(words.error(Expected::Group));
+    }
+    Ok(groups)
+}
+
+fn link(words: &mut Words<'_>) -> Result<(String, String, bool), ParseError> {
+    let from = words.name()?;
+    let both = words.take("<->");
+    if !both && !words.take("->") {
+        return Err(words.error(Expected::OneOf("->, <->")));
+    }
+    Ok((from, words.name()?, both))
+}
+
+fn one_way(words: &mut Words<'_>) -> Result<(String, String), ParseError> {
+    let from = words.name()?;
+    words.word("->")?;
+    Ok((from, words.name()?))
+}
+
+fn message(words: &mut Words<'_>) -> Result<MessageName, ParseError> {
+    let text = words.next(Expected::Message)?;
+    text.parse()
+        .map_err(|()| words.error_before(Expected::Message))
+}
+
+fn set(words: &mut Words<'_>) -> Result<Command, ParseError> {
+    let name = words.next(Expected::Switch)?;
+    let switch: Switch = name
+        .parse()
+        .map_err(|()| words.error_before(Expected::Switch))?;
+    let word = words.next(Expected::Position(switch))?;
+    let position = switch
+        .position(word)
+        .ok_or_else(|| words.error_before(Expected::Position(switch)))?;
+    let at = if words.take("at") {
+        Some(words.name()?)
+    } else {
+        None
+    };
+    Ok(Command::Set {
+        switch,
+        position,
+        at,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_print_as_they_are_read() {
+        for line in [
+            "pause A",
+            "pause A before send",
+            "resume A",
+            "crash s2",
+            "restart s2",
+            "partition s1 A | s2 s3 B",
+            "cut s1 -> s2",
+            "cut s1 <-> s2",
+            "heal",
+            "heal s1 -> s2",
+            "drop s1>s2#17",
+            "deliver s1>s2#17",
+            "duplicate s1>s2#17",
+            "delay s1>s2#17 2s",
+            "latency s1 -> s2 40ms 60ms",
+            "loss s1 -> s2 12.5%",
+            "clock A rate +10%",
+            "clock A rate -0.5%",
+            "clock A jump -2s",
+            "write A orders \"charge 7\"",
+            "write A orders \"say \\\"hi\\\" \\\\ there\"",
+            "put c1 x \"5\"",
+            "acquire A orders",
+            "release A",
+            "campaign s2",
+            "set fence off",
+            "set fence enforce at orders",
+        ] {
+            assert_eq!(line.parse::<Command>().unwrap().to_string(), line);
+        }
+    }
+
+    fn check(line: &str, column: u32, expected: Expected) {
+        let error = line.parse::<Command>().unwrap_err();
+        assert_eq!((error.column, error.expected), (column, expected), "{line}");
+    }
+
+    #[test]
+    fn lines_that_are_no_commands_say_where() {
+        check("", 1, Expected::Command);
+        check("sleep A", 1, Expected::Command);
+        check("pause", 6, Expected::Name);
+        check("pause A now", 9, Expected::EndOfLine);
+        check("partition s1 s2", 16, Expected::Group);
+        check("cut s1 s2", 8, Expected::OneOf("->, <->"));
+        check("set fence maybe", 11, Expected::Position(Switch::Fence));
+        check("set fens off", 5, Expected::Switch);
+        check("drop s1>s2", 6, Expected::Message);
+        check("write A orders \"charge", 16, Expected::Quoted);
+        check("clock A rate -100%", 14, Expected::Rate);
+        check(
+            "delay s1>s2#1 9999999s",
+            15,
+            Expected::SpanUpTo(Duration::LONGEST),
+        );
+    }
+}

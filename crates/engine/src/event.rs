@@ -1,0 +1,692 @@
+//! What happened: facts in the past tense, with their arguments typed.
+//!
+//! The run's minutes. A step is one scheduler event or one command; it holds what caused it and each
+//! fact with the rule that decided it. Views, traces, monitors and lessons read these and nothing else.
+
+use std::sync::Arc;
+
+use crate::command::{Command, CommandError};
+use crate::monitor::{Invariant, Reason};
+use crate::rule::Rule;
+use crate::switch::{Position, Switch};
+use crate::units::{
+    Duration, LocalTime, LogIndex, ProcessId, RequestId, ResourceId, SimTime, StepNumber, Term,
+    Token,
+};
+
+/// A message by its link and its number on that link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId {
+    pub from: ProcessId,
+    pub to: ProcessId,
+    pub number: u64,
+}
+
+/// What kind of message it is, as the stage labels it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MessageKind {
+    RequestVote,
+    Vote,
+    Heartbeat,
+    Append,
+    AppendAnswer,
+    Acquire,
+    AcquireAnswer,
+    Renew,
+    RenewAnswer,
+    Release,
+    ReleaseAnswer,
+    Put,
+    PutAnswer,
+    Write,
+    WriteAnswer,
+}
+
+/// The timers a process may have running; one of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TimerKind {
+    /// A server's election timeout.
+    Election,
+    /// A leader's next heartbeat.
+    Heartbeat,
+    /// A leader's earliest lease expiry.
+    Expiry,
+    /// A worker asks, or asks again.
+    Ask,
+    /// A holder's next renewal.
+    Renew,
+    /// A renewal has gone unanswered.
+    RenewTimeout,
+    /// A holder's own deadline.
+    Deadline,
+    /// From the check to the send.
+    Work,
+    /// A write has gone unanswered.
+    WriteTimeout,
+    /// A client's request has gone unanswered.
+    ClientTimeout,
+    /// A store's write after its check, where the two are apart.
+    StoreWrite,
+}
+
+impl TimerKind {
+    pub const COUNT: usize = 11;
+}
+
+/// What the scheduler did in a step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum StepKind {
+    Delivery {
+        message: MessageId,
+        kind: MessageKind,
+    },
+    Timer {
+        timer: TimerKind,
+    },
+    Synced,
+    Command {
+        command: Arc<Command>,
+    },
+}
+
+/// The step that sent the message, set the timer or gave the command; none before the run's zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// A command, from outside.
+    Given,
+    /// Something before time zero, in the quiet start.
+    Beginning,
+    Step(StepNumber),
+}
+
+/// One step: what the scheduler did, for whom, why, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    pub number: StepNumber,
+    pub at: SimTime,
+    /// Whose step it is; none for commands about the whole world.
+    pub process: Option<ProcessId>,
+    pub kind: StepKind,
+    pub cause: Cause,
+    pub facts: Vec<Fact>,
+}
+
+/// An event and the rule that decided it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fact {
+    pub rule: Rule,
+    pub event: Event,
+}
+
+impl Step {
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            number: StepNumber(0),
+            at: SimTime(0),
+            process: None,
+            kind: StepKind::Synced,
+            cause: Cause::Beginning,
+            facts: Vec::new(),
+        }
+    }
+
+    /// The rule of the step's first fact.
+    #[must_use]
+    pub fn rule(&self) -> Option<Rule> {
+        self.facts.first().map(|fact| fact.rule)
+    }
+
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.facts.iter().map(|fact| &fact.event)
+    }
+}
+
+/// Why a message never arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DropReason {
+    Cut,
+    Lost,
+    ReceiverCrashed,
+    Command,
+}
+
+/// Why a vote was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VoteRefusal {
+    OldTerm,
+    VotedFor(ProcessId),
+    LogBehind {
+        own_term: Term,
+        own_index: LogIndex,
+        term: Term,
+        index: LogIndex,
+    },
+}
+
+/// Why an append was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AppendRefusal {
+    OldTerm,
+    /// The log ends before the previous entry.
+    LogShort {
+        last: LogIndex,
+    },
+    /// Another term stands at the previous entry.
+    OtherTerm {
+        there: Term,
+    },
+}
+
+/// What a process said when it looked at its own authority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    Mine,
+    /// Renewals have gone unanswered.
+    Doubt,
+    NotMine,
+}
+
+/// Why a renewal was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RenewRefusal {
+    NotHolder,
+    OtherToken {
+        current: Token,
+    },
+    /// Its time is over; the expiry is on its way through the log.
+    Expiring,
+}
+
+/// How a client's or a writer's request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    Accepted,
+    Refused,
+    /// No answer: it may have happened or not.
+    Unknown,
+}
+
+/// What a log entry asks of the state machine, for views and traces.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum EntryKind {
+    Noop,
+    Acquire {
+        worker: ProcessId,
+        resource: ResourceId,
+    },
+    Release {
+        worker: ProcessId,
+        resource: ResourceId,
+    },
+    Expire {
+        resource: ResourceId,
+        token: Token,
+    },
+    Put {
+        client: ProcessId,
+        key: Arc<str>,
+        value: Arc<str>,
+    },
+}
+
+/// A fact in the past tense. Whose it is, unless an argument says so, is the step's process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    // The world and its faults.
+    Paused {
+        process: ProcessId,
+        before_send: bool,
+    },
+    /// It will be paused as soon as it would send.
+    PauseArmed {
+        process: ProcessId,
+    },
+    Resumed {
+        process: ProcessId,
+        slept: Duration,
+        waiting: u32,
+    },
+    Crashed {
+        process: ProcessId,
+    },
+    Restarted {
+        process: ProcessId,
+    },
+    LinkCut {
+        from: ProcessId,
+        to: ProcessId,
+    },
+    LinkHealed {
+        from: ProcessId,
+        to: ProcessId,
+    },
+    LatencySet {
+        from: ProcessId,
+        to: ProcessId,
+        min: Duration,
+        max: Duration,
+    },
+    LossSet {
+        from: ProcessId,
+        to: ProcessId,
+        ppm: u32,
+    },
+    ClockRateSet {
+        process: ProcessId,
+        ppm: u32,
+    },
+    ClockJumped {
+        process: ProcessId,
+        micros: i64,
+    },
+    SwitchSet {
+        switch: Switch,
+        position: Position,
+        at: Option<ProcessId>,
+    },
+    CommandSkipped {
+        command: Arc<Command>,
+        error: Arc<CommandError>,
+    },
+    MessageSent {
+        message: MessageId,
+        kind: MessageKind,
+    },
+    MessageDropped {
+        message: MessageId,
+        kind: MessageKind,
+        reason: DropReason,
+    },
+    MessageDuplicated {
+        message: MessageId,
+        kind: MessageKind,
+    },
+    MessageDelayed {
+        message: MessageId,
+        kind: MessageKind,
+        by: Duration,
+    },
+    MessageHurried {
+        message: MessageId,
+        kind: MessageKind,
+    },
+    /// Something fell due while the process slept; it waits.
+    WaitedAsleep {
+        process: ProcessId,
+    },
+    SyncEnded,
+
+    // Raft.
+    ElectionStarted {
+        term: Term,
+    },
+    TermAdopted {
+        from: Term,
+        to: Term,
+    },
+    VoteGranted {
+        candidate: ProcessId,
+        term: Term,
+    },
+    VoteRefused {
+        candidate: ProcessId,
+        term: Term,
+        why: VoteRefusal,
+    },
+    VoteCounted {
+        voter: ProcessId,
+        votes: u32,
+        needed: u32,
+    },
+    VoteDenied {
+        voter: ProcessId,
+    },
+    BecameLeader {
+        term: Term,
+    },
+    SteppedDown {
+        term: Term,
+    },
+    LeaderFollowed {
+        leader: ProcessId,
+        term: Term,
+    },
+    /// A reply that has nothing to decide any more.
+    ReplyIgnored {
+        from: ProcessId,
+    },
+    HeartbeatsSent {
+        round: u64,
+    },
+    EntryAppended {
+        index: LogIndex,
+        term: Term,
+        entry: EntryKind,
+    },
+    EntriesStored {
+        from: LogIndex,
+        to: LogIndex,
+    },
+    EntriesRemoved {
+        from: LogIndex,
+    },
+    AppendRefused {
+        leader: ProcessId,
+        why: AppendRefusal,
+    },
+    /// An append that held nothing new.
+    AppendMatched {
+        leader: ProcessId,
+        upto: LogIndex,
+    },
+    MatchAdvanced {
+        follower: ProcessId,
+        to: LogIndex,
+    },
+    /// A follower confirmed what was known.
+    AppendConfirmed {
+        follower: ProcessId,
+    },
+    ProbedBack {
+        follower: ProcessId,
+        next: LogIndex,
+    },
+    CommitAdvanced {
+        from: LogIndex,
+        to: LogIndex,
+    },
+    EntryApplied {
+        index: LogIndex,
+        term: Term,
+        entry: EntryKind,
+    },
+    /// A request reached a server that does not lead.
+    NotLeaderAnswered {
+        asker: ProcessId,
+        hint: Option<ProcessId>,
+    },
+
+    // The service's state machine, told by the server that applies.
+    LeaseGranted {
+        resource: ResourceId,
+        worker: ProcessId,
+        token: Token,
+    },
+    WaiterQueued {
+        resource: ResourceId,
+        worker: ProcessId,
+        place: u32,
+    },
+    WaiterLeft {
+        resource: ResourceId,
+        worker: ProcessId,
+    },
+    LeaseReleased {
+        resource: ResourceId,
+        worker: ProcessId,
+        token: Token,
+    },
+    LeaseExpired {
+        resource: ResourceId,
+        worker: ProcessId,
+        token: Token,
+    },
+    RequestRepeated {
+        asker: ProcessId,
+        request: RequestId,
+    },
+    PutApplied {
+        client: ProcessId,
+        request: RequestId,
+        key: Arc<str>,
+        value: Arc<str>,
+    },
+    /// The entry had nothing to do: the lease was not that worker's any more.
+    NothingToDo {
+        index: LogIndex,
+    },
+
+    // The service's leader, on its own clock.
+    LeaseArmed {
+        resource: ResourceId,
+        until: LocalTime,
+        token: Token,
+    },
+    LeasesRearmed {
+        count: u32,
+    },
+    RenewalReceived {
+        worker: ProcessId,
+        resource: ResourceId,
+    },
+    RenewalConfirmed {
+        worker: ProcessId,
+        resource: ResourceId,
+        until: LocalTime,
+    },
+    RenewalRefused {
+        worker: ProcessId,
+        resource: ResourceId,
+        why: RenewRefusal,
+    },
+    ExpiryProposed {
+        resource: ResourceId,
+        token: Token,
+    },
+
+    // Workers.
+    LeaseAsked {
+        resource: ResourceId,
+        server: ProcessId,
+        request: RequestId,
+        attempt: u32,
+    },
+    ServerTried {
+        server: ProcessId,
+    },
+    QueuedForLease {
+        resource: ResourceId,
+        place: u32,
+    },
+    LeaseReceived {
+        resource: ResourceId,
+        token: Token,
+        deadline: LocalTime,
+        left: Duration,
+    },
+    /// A grant with too little time left, by the holder's own count, to rely on: it renews first.
+    GrantTooLate {
+        resource: ResourceId,
+        token: Token,
+    },
+    RenewalSent {
+        resource: ResourceId,
+        server: ProcessId,
+    },
+    LeaseRenewed {
+        resource: ResourceId,
+        token: Token,
+        deadline: LocalTime,
+        left: Duration,
+    },
+    JeopardyBegan {
+        resource: ResourceId,
+    },
+    JeopardyEnded {
+        resource: ResourceId,
+    },
+    /// Its own deadline passed.
+    LeaseLapsed {
+        resource: ResourceId,
+        token: Token,
+    },
+    /// The service said that it is not the holder.
+    LeaseLost {
+        resource: ResourceId,
+        token: Token,
+    },
+    LeaseGivenBack {
+        resource: ResourceId,
+        token: Token,
+    },
+    StoppedWaiting {
+        resource: ResourceId,
+    },
+    /// It looked at its own authority; `token` is what a write would carry.
+    Checked {
+        verdict: Verdict,
+        token: Token,
+    },
+    WriteWithheld {
+        store: ProcessId,
+        value: Arc<str>,
+        verdict: Verdict,
+    },
+    WriteSent {
+        store: ProcessId,
+        token: Token,
+        value: Arc<str>,
+        checked: Duration,
+    },
+    WriteEnded {
+        store: ProcessId,
+        token: Token,
+        value: Arc<str>,
+        outcome: Outcome,
+    },
+
+    // Stores.
+    /// Checked now, to be written in a later step.
+    WriteChecked {
+        from: ProcessId,
+        token: Token,
+        highest: Token,
+    },
+    WriteAccepted {
+        from: ProcessId,
+        token: Token,
+        highest: Token,
+        value: Arc<str>,
+    },
+    /// `highest` is what the store had seen before.
+    WriteRefused {
+        from: ProcessId,
+        token: Token,
+        highest: Token,
+        value: Arc<str>,
+    },
+    /// Accepted, and counted as one that enforcement would refuse.
+    StaleWriteObserved {
+        from: ProcessId,
+        token: Token,
+        highest: Token,
+        value: Arc<str>,
+    },
+
+    // Clients.
+    RequestSent {
+        server: ProcessId,
+        request: RequestId,
+        attempt: u32,
+    },
+    RequestEnded {
+        request: RequestId,
+        outcome: Outcome,
+    },
+
+    // Monitors.
+    InvariantBroken {
+        invariant: Invariant,
+        reason: Arc<Reason>,
+    },
+}
+
+impl Event {
+    /// A stable key, for sentences and traces.
+    #[must_use]
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::Paused { .. } => "paused",
+            Self::PauseArmed { .. } => "pause-armed",
+            Self::Resumed { .. } => "resumed",
+            Self::Crashed { .. } => "crashed",
+            Self::Restarted { .. } => "restarted",
+            Self::LinkCut { .. } => "link-cut",
+            Self::LinkHealed { .. } => "link-healed",
+            Self::LatencySet { .. } => "latency-set",
+            Self::LossSet { .. } => "loss-set",
+            Self::ClockRateSet { .. } => "clock-rate-set",
+            Self::ClockJumped { .. } => "clock-jumped",
+            Self::SwitchSet { .. } => "switch-set",
+            Self::CommandSkipped { .. } => "command-skipped",
+            Self::MessageSent { .. } => "message-sent",
+            Self::MessageDropped { .. } => "message-dropped",
+            Self::MessageDuplicated { .. } => "message-duplicated",
+            Self::MessageDelayed { .. } => "message-delayed",
+            Self::MessageHurried { .. } => "message-hurried",
+            Self::WaitedAsleep { .. } => "waited-asleep",
+            Self::SyncEnded => "sync-ended",
+            Self::ElectionStarted { .. } => "election-started",
+            Self::TermAdopted { .. } => "term-adopted",
+            Self::VoteGranted { .. } => "vote-granted",
+            Self::VoteRefused { .. } => "vote-refused",
+            Self::VoteCounted { .. } => "vote-counted",
+            Self::VoteDenied { .. } => "vote-denied",
+            Self::BecameLeader { .. } => "became-leader",
+            Self::SteppedDown { .. } => "stepped-down",
+            Self::LeaderFollowed { .. } => "leader-followed",
+            Self::ReplyIgnored { .. } => "reply-ignored",
+            Self::HeartbeatsSent { .. } => "heartbeats-sent",
+            Self::EntryAppended { .. } => "entry-appended",
+            Self::EntriesStored { .. } => "entries-stored",
+            Self::EntriesRemoved { .. } => "entries-removed",
+            Self::AppendRefused { .. } => "append-refused",
+            Self::AppendMatched { .. } => "append-matched",
+            Self::MatchAdvanced { .. } => "match-advanced",
+            Self::AppendConfirmed { .. } => "append-confirmed",
+            Self::ProbedBack { .. } => "probed-back",
+            Self::CommitAdvanced { .. } => "commit-advanced",
+            Self::EntryApplied { .. } => "entry-applied",
+            Self::NotLeaderAnswered { .. } => "not-leader-answered",
+            Self::LeaseGranted { .. } => "lease-granted",
+            Self::WaiterQueued { .. } => "waiter-queued",
+            Self::WaiterLeft { .. } => "waiter-left",
+            Self::LeaseReleased { .. } => "lease-released",
+            Self::LeaseExpired { .. } => "lease-expired",
+            Self::RequestRepeated { .. } => "request-repeated",
+            Self::PutApplied { .. } => "put-applied",
+            Self::NothingToDo { .. } => "nothing-to-do",
+            Self::LeaseArmed { .. } => "lease-armed",
+            Self::LeasesRearmed { .. } => "leases-rearmed",
+            Self::RenewalReceived { .. } => "renewal-received",
+            Self::RenewalConfirmed { .. } => "renewal-confirmed",
+            Self::RenewalRefused { .. } => "renewal-refused",
+            Self::ExpiryProposed { .. } => "expiry-proposed",
+            Self::LeaseAsked { .. } => "lease-asked",
+            Self::ServerTried { .. } => "server-tried",
+            Self::QueuedForLease { .. } => "queued-for-lease",
+            Self::LeaseReceived { .. } => "lease-received",
+            Self::GrantTooLate { .. } => "grant-too-late",
+            Self::RenewalSent { .. } => "renewal-sent",
+            Self::LeaseRenewed { .. } => "lease-renewed",
+            Self::JeopardyBegan { .. } => "jeopardy-began",
+            Self::JeopardyEnded { .. } => "jeopardy-ended",
+            Self::LeaseLapsed { .. } => "lease-lapsed",
+            Self::LeaseLost { .. } => "lease-lost",
+            Self::LeaseGivenBack { .. } => "lease-given-back",
+            Self::StoppedWaiting { .. } => "stopped-waiting",
+            Self::Checked { .. } => "checked",
+            Self::WriteWithheld { .. } => "write-withheld",
+            Self::WriteSent { .. } => "write-sent",
+            Self::WriteEnded { .. } => "write-ended",
+            Self::WriteChecked { .. } => "write-checked",
+            Self::WriteAccepted { .. } => "write-accepted",
+            Self::WriteRefused { .. } => "write-refused",
+            Self::StaleWriteObserved { .. } => "stale-write-observed",
+            Self::RequestSent { .. } => "request-sent",
+            Self::RequestEnded { .. } => "request-ended",
+            Self::InvariantBroken { .. } => "invariant-broken",
+        }
+    }
+}

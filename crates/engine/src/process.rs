@@ -1,0 +1,240 @@
+//! What every kind of process has in common: what it is stepped with, and what it may ask for.
+//!
+//! A process is a clerk at a desk: papers come in, it stamps and hands out papers, and somebody else
+//! carries them. `step` cannot fail and does nothing itself; the world carries out its effects.
+
+use std::sync::Arc;
+
+use crate::client::Client;
+use crate::draw::{Purpose, draw};
+use crate::event::{Event, Fact, MessageKind, TimerKind};
+use crate::raft::{self, Entry, Server};
+use crate::rule::Rule;
+use crate::service::{Answer, Ask, AskWhat};
+use crate::setup::Setup;
+use crate::store::{Store, StoreWrite, WriteAnswer, WriteRequest};
+use crate::switch::{Switch, Switches};
+use crate::units::{
+    Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, Term, WallTime,
+};
+use crate::worker::Worker;
+
+/// Where facts go. Chosen at compile time, so that explanation costs nothing where it is not wanted.
+pub trait Recorder {
+    const ON: bool;
+    fn fact(&mut self, rule: Rule, event: impl FnOnce() -> Event);
+}
+
+/// Records nothing.
+#[derive(Debug)]
+pub struct Silent;
+
+impl Recorder for Silent {
+    const ON: bool = false;
+    fn fact(&mut self, _: Rule, _: impl FnOnce() -> Event) {}
+}
+
+impl Recorder for Vec<Fact> {
+    const ON: bool = true;
+    fn fact(&mut self, rule: Rule, event: impl FnOnce() -> Event) {
+        self.push(Fact {
+            rule,
+            event: event(),
+        });
+    }
+}
+
+/// A message's content.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    Raft(raft::Message),
+    /// To a server of the service.
+    Ask(Ask),
+    /// From a server of the service.
+    Answer(Answer, AnswerTo),
+    Write(WriteRequest),
+    WriteAnswer(WriteAnswer),
+}
+
+/// What an answer answers, for its label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AnswerTo {
+    Acquire,
+    Renew,
+    Release,
+    Put,
+}
+
+impl Message {
+    #[must_use]
+    pub fn kind(&self) -> MessageKind {
+        match self {
+            Self::Raft(message) => message.kind(),
+            Self::Ask(ask) => match ask.what {
+                AskWhat::Acquire { .. } => MessageKind::Acquire,
+                AskWhat::Renew { .. } => MessageKind::Renew,
+                AskWhat::Release { .. } => MessageKind::Release,
+                AskWhat::Put { .. } => MessageKind::Put,
+            },
+            Self::Answer(_, to) => match to {
+                AnswerTo::Acquire => MessageKind::AcquireAnswer,
+                AnswerTo::Renew => MessageKind::RenewAnswer,
+                AnswerTo::Release => MessageKind::ReleaseAnswer,
+                AnswerTo::Put => MessageKind::PutAnswer,
+            },
+            Self::Write(_) => MessageKind::Write,
+            Self::WriteAnswer(_) => MessageKind::WriteAnswer,
+        }
+    }
+}
+
+/// What becomes durable when a sync ends.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DiskWrite {
+    TermVote {
+        term: Term,
+        voted_for: Option<ProcessId>,
+    },
+    /// The log is cut to `keep` entries and these are added.
+    Entries {
+        keep: LogIndex,
+        entries: Vec<Entry>,
+    },
+    Store(StoreWrite),
+}
+
+/// What a process asks of the world inside a step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    Send {
+        to: ProcessId,
+        message: Message,
+    },
+    SetTimer {
+        timer: TimerKind,
+        at: LocalTime,
+    },
+    CancelTimer {
+        timer: TimerKind,
+    },
+    Persist(DiskWrite),
+    /// What is sent after this in the same step waits until everything written so far is durable.
+    AwaitSync,
+}
+
+/// What a process is stepped with.
+#[derive(Clone, Debug)]
+pub enum Input {
+    Message {
+        from: ProcessId,
+        message: Message,
+    },
+    Timer(TimerKind),
+    /// Everything persisted before has become durable.
+    Synced,
+    Write {
+        store: ProcessId,
+        value: Arc<str>,
+    },
+    Put {
+        key: Arc<str>,
+        value: Arc<str>,
+    },
+    Acquire {
+        resource: crate::units::ResourceId,
+    },
+    Release,
+    Campaign,
+}
+
+/// What a process sees of the world in a step, and where its effects and facts go.
+#[derive(Debug)]
+pub struct Cx<'a, R> {
+    pub me: ProcessId,
+    pub now: LocalTime,
+    pub wall: WallTime,
+    pub switches: Switches,
+    pub setup: &'a Setup,
+    pub servers: ProcessSet,
+    /// How many random draws and request numbers it has used; both outlive a crash, so that neither repeats.
+    pub counters: &'a mut Counters,
+    pub effects: &'a mut Vec<Effect>,
+    pub recorder: &'a mut R,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Counters {
+    pub draws: u64,
+    pub requests: u64,
+}
+
+impl<R: Recorder> Cx<'_, R> {
+    pub fn fact(&mut self, rule: Rule, event: impl FnOnce() -> Event) {
+        self.recorder.fact(rule, event);
+    }
+
+    #[must_use]
+    pub const fn is_on(&self, switch: Switch) -> bool {
+        self.switches.is_on(switch)
+    }
+
+    /// The servers of the service without itself.
+    pub fn others(&self) -> impl Iterator<Item = ProcessId> + use<R> {
+        let me = self.me;
+        self.servers.iter().filter(move |server| *server != me)
+    }
+
+    pub fn send(&mut self, to: ProcessId, message: Message) {
+        self.effects.push(Effect::Send { to, message });
+    }
+
+    pub fn set_timer(&mut self, timer: TimerKind, span: Duration) {
+        self.effects.push(Effect::SetTimer {
+            timer,
+            at: self.now.plus(span),
+        });
+    }
+
+    pub fn set_timer_at(&mut self, timer: TimerKind, at: LocalTime) {
+        self.effects.push(Effect::SetTimer { timer, at });
+    }
+
+    pub fn cancel_timer(&mut self, timer: TimerKind) {
+        self.effects.push(Effect::CancelTimer { timer });
+    }
+
+    pub fn next_request(&mut self) -> RequestId {
+        self.counters.requests += 1;
+        RequestId(self.counters.requests)
+    }
+
+    pub fn draw(&mut self, purpose: Purpose) -> u64 {
+        self.counters.draws += 1;
+        draw(
+            self.setup.seed,
+            purpose,
+            u32::from(self.me.0),
+            self.counters.draws,
+        )
+    }
+}
+
+/// A process of any kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Process {
+    Server(Server),
+    Worker(Worker),
+    Client(Client),
+    Store(Store),
+}
+
+impl Process {
+    pub fn step<R: Recorder>(&mut self, input: Input, cx: &mut Cx<'_, R>) {
+        match self {
+            Self::Server(server) => server.step(input, cx),
+            Self::Worker(worker) => worker.step(input, cx),
+            Self::Client(client) => client.step(input, cx),
+            Self::Store(store) => store.step(input, cx),
+        }
+    }
+}

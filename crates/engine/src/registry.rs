@@ -1,0 +1,410 @@
+//! The lease service's state machine: who holds what, who waits, and which keys have which values.
+//!
+//! The ledger at a library's desk: a loan is a line in it, and so is its end. It is changed only by
+//! applied log entries, so every replica has the same one. It knows no time; when a lease runs out is
+//! decided by the service's leader, which then asks for an `Expire` entry like any other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::units::{ProcessId, RequestId, ResourceId, Token};
+
+/// What an entry asks of the state machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    Noop,
+    Acquire {
+        worker: ProcessId,
+        resource: ResourceId,
+        request: RequestId,
+        /// The leader found it free when it proposed; applied without looking again (`grant_at_apply` off).
+        decided: bool,
+        /// The token that the leader counted in memory (`durable_token_counter` off).
+        counted: Option<Token>,
+    },
+    Release {
+        worker: ProcessId,
+        resource: ResourceId,
+        request: RequestId,
+        counted: Option<Token>,
+    },
+    Expire {
+        resource: ResourceId,
+        token: Token,
+        counted: Option<Token>,
+    },
+    Put {
+        client: ProcessId,
+        request: RequestId,
+        key: Arc<str>,
+        value: Arc<str>,
+    },
+}
+
+/// A grant in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Holder {
+    pub worker: ProcessId,
+    pub token: Token,
+    pub request: RequestId,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Waiter {
+    pub worker: ProcessId,
+    pub request: RequestId,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ResourceState {
+    /// Raised once per grant; never goes back.
+    pub generation: Token,
+    pub holder: Option<Holder>,
+    /// In order; the first is next.
+    pub queue: Vec<Waiter>,
+}
+
+/// What applying an entry came to. A lease that ends may be granted to the next at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    Nothing,
+    Granted {
+        resource: ResourceId,
+        holder: Holder,
+    },
+    Queued {
+        resource: ResourceId,
+        waiter: Waiter,
+        place: u32,
+    },
+    /// The same acquire again: it holds already.
+    GrantRepeated {
+        resource: ResourceId,
+        holder: Holder,
+    },
+    QueueRepeated {
+        resource: ResourceId,
+        waiter: Waiter,
+        place: u32,
+    },
+    Released {
+        resource: ResourceId,
+        ended: Holder,
+        request: RequestId,
+        next: Option<Holder>,
+    },
+    LeftQueue {
+        resource: ResourceId,
+        worker: ProcessId,
+        request: RequestId,
+    },
+    /// Released by one who neither holds nor waits.
+    ReleaseRepeated {
+        worker: ProcessId,
+        request: RequestId,
+    },
+    Expired {
+        resource: ResourceId,
+        ended: Holder,
+        next: Option<Holder>,
+    },
+    Put {
+        client: ProcessId,
+        request: RequestId,
+    },
+    PutRepeated {
+        client: ProcessId,
+        request: RequestId,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Registry {
+    resources: Vec<ResourceState>,
+    keys: BTreeMap<Arc<str>, Arc<str>>,
+    /// The last request of each client that was carried out.
+    sessions: BTreeMap<ProcessId, RequestId>,
+}
+
+impl Registry {
+    #[must_use]
+    pub fn new(resources: usize) -> Self {
+        Self {
+            resources: vec![ResourceState::default(); resources],
+            keys: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn resource(&self, id: ResourceId) -> &ResourceState {
+        &self.resources[usize::from(id.0)]
+    }
+
+    #[must_use]
+    pub fn resources(&self) -> &[ResourceState] {
+        &self.resources
+    }
+
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.keys.get(key).map(|v| &**v)
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.keys.iter().map(|(k, v)| (&**k, &**v))
+    }
+
+    /// Where this acquire stands already, if it was applied before.
+    #[must_use]
+    pub fn standing(
+        &self,
+        resource: ResourceId,
+        worker: ProcessId,
+        request: RequestId,
+    ) -> Option<Applied> {
+        let state = self.resource(resource);
+        if let Some(holder) = state.holder
+            && holder.worker == worker
+            && holder.request == request
+        {
+            return Some(Applied::GrantRepeated { resource, holder });
+        }
+        let at = state
+            .queue
+            .iter()
+            .position(|w| w.worker == worker && w.request == request)?;
+        Some(Applied::QueueRepeated {
+            resource,
+            waiter: state.queue[at],
+            place: at as u32 + 1,
+        })
+    }
+
+    /// Carries out one committed entry. `dedupe` off treats a repeated request as a new one.
+    pub fn apply(&mut self, op: &Op, dedupe: bool) -> Applied {
+        match op {
+            Op::Noop => Applied::Nothing,
+            Op::Acquire {
+                worker,
+                resource,
+                request,
+                decided,
+                counted,
+            } => self.acquire(*worker, *resource, *request, *decided, *counted, dedupe),
+            Op::Release {
+                worker,
+                resource,
+                request,
+                counted,
+            } => self.release(*worker, *resource, *request, *counted),
+            Op::Expire {
+                resource,
+                token,
+                counted,
+            } => {
+                let state = &mut self.resources[usize::from(resource.0)];
+                match state.holder {
+                    Some(ended) if ended.token == *token => {
+                        let next = state.pass_on(*counted);
+                        Applied::Expired {
+                            resource: *resource,
+                            ended,
+                            next,
+                        }
+                    }
+                    Some(_) | None => Applied::Nothing,
+                }
+            }
+            Op::Put {
+                client,
+                request,
+                key,
+                value,
+            } => {
+                if dedupe
+                    && self
+                        .sessions
+                        .get(client)
+                        .is_some_and(|last| request <= last)
+                {
+                    return Applied::PutRepeated {
+                        client: *client,
+                        request: *request,
+                    };
+                }
+                self.keys.insert(key.clone(), value.clone());
+                self.sessions.insert(*client, *request);
+                Applied::Put {
+                    client: *client,
+                    request: *request,
+                }
+            }
+        }
+    }
+
+    fn acquire(
+        &mut self,
+        worker: ProcessId,
+        resource: ResourceId,
+        request: RequestId,
+        decided: bool,
+        counted: Option<Token>,
+        dedupe: bool,
+    ) -> Applied {
+        if dedupe && let Some(standing) = self.standing(resource, worker, request) {
+            return standing;
+        }
+        let state = &mut self.resources[usize::from(resource.0)];
+        let waiter = Waiter { worker, request };
+        if decided || state.holder.is_none() {
+            let holder = state.grant(waiter, counted);
+            return Applied::Granted { resource, holder };
+        }
+        if let Some(at) = state.queue.iter().position(|w| w.worker == worker) {
+            state.queue[at] = waiter;
+            return Applied::QueueRepeated {
+                resource,
+                waiter,
+                place: at as u32 + 1,
+            };
+        }
+        state.queue.push(waiter);
+        Applied::Queued {
+            resource,
+            waiter,
+            place: state.queue.len() as u32,
+        }
+    }
+
+    fn release(
+        &mut self,
+        worker: ProcessId,
+        resource: ResourceId,
+        request: RequestId,
+        counted: Option<Token>,
+    ) -> Applied {
+        let state = &mut self.resources[usize::from(resource.0)];
+        if let Some(ended) = state.holder
+            && ended.worker == worker
+        {
+            let next = state.pass_on(counted);
+            return Applied::Released {
+                resource,
+                ended,
+                request,
+                next,
+            };
+        }
+        if let Some(at) = state.queue.iter().position(|w| w.worker == worker) {
+            state.queue.remove(at);
+            return Applied::LeftQueue {
+                resource,
+                worker,
+                request,
+            };
+        }
+        Applied::ReleaseRepeated { worker, request }
+    }
+}
+
+impl ResourceState {
+    fn grant(&mut self, to: Waiter, counted: Option<Token>) -> Holder {
+        let token = counted.unwrap_or(self.generation.next());
+        self.generation = token;
+        let holder = Holder {
+            worker: to.worker,
+            token,
+            request: to.request,
+        };
+        self.holder = Some(holder);
+        holder
+    }
+
+    /// Ends the grant in force and gives the resource to the next in the queue, if there is one.
+    fn pass_on(&mut self, counted: Option<Token>) -> Option<Holder> {
+        self.holder = None;
+        if self.queue.is_empty() {
+            return None;
+        }
+        let next = self.queue.remove(0);
+        Some(self.grant(next, counted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORDERS: ResourceId = ResourceId(0);
+
+    fn acquire(worker: u8, request: u64) -> Op {
+        Op::Acquire {
+            worker: ProcessId(worker),
+            resource: ORDERS,
+            request: RequestId(request),
+            decided: false,
+            counted: None,
+        }
+    }
+
+    fn holder(registry: &Registry) -> Option<(u8, u64)> {
+        registry
+            .resource(ORDERS)
+            .holder
+            .map(|h| (h.worker.0, h.token.0))
+    }
+
+    #[test]
+    fn a_lease_passes_down_the_queue_with_rising_tokens() {
+        let mut registry = Registry::new(1);
+        registry.apply(&acquire(3, 1), true);
+        registry.apply(&acquire(4, 1), true);
+        registry.apply(&acquire(5, 1), true);
+        assert_eq!(holder(&registry), Some((3, 1)));
+        let expire = Op::Expire {
+            resource: ORDERS,
+            token: Token(1),
+            counted: None,
+        };
+        registry.apply(&expire, true);
+        assert_eq!(holder(&registry), Some((4, 2)));
+        assert_eq!(
+            registry.apply(&expire, true),
+            Applied::Nothing,
+            "that grant is over"
+        );
+        let release = Op::Release {
+            worker: ProcessId(4),
+            resource: ORDERS,
+            request: RequestId(2),
+            counted: None,
+        };
+        registry.apply(&release, true);
+        assert_eq!(holder(&registry), Some((5, 3)));
+    }
+
+    #[test]
+    fn a_repeated_acquire_is_answered_not_carried_out() {
+        let mut registry = Registry::new(1);
+        registry.apply(&acquire(3, 1), true);
+        assert!(matches!(
+            registry.apply(&acquire(3, 1), true),
+            Applied::GrantRepeated { .. }
+        ));
+        assert!(matches!(
+            registry.apply(&acquire(3, 1), false),
+            Applied::Queued { .. }
+        ));
+    }
+
+    #[test]
+    fn a_new_incarnation_waits_behind_its_own_old_grant() {
+        let mut registry = Registry::new(1);
+        registry.apply(&acquire(3, 1), true);
+        assert!(matches!(
+            registry.apply(&acquire(3, 2), true),
+            Applied::Queued { place: 1, .. }
+        ));
+    }
+}

@@ -1,0 +1,218 @@
+//! The safety mechanisms as switches: each can be taken away, for the world or for one process.
+//!
+//! A guard rail you can unbolt to see what it was holding. The table of what breaks when one is off
+//! stands in ARCHITECTURE.md and is checked against [`Switch::ALL`] by a test.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::monitor::Invariant;
+
+/// What a mechanism guards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guards {
+    Safety,
+    Liveness,
+}
+
+macro_rules! switches {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $guards:ident, $breaks:expr;)*) => {
+        /// One safety mechanism, under the name that commands and lessons use.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Switch { $($(#[$doc])* $variant,)* }
+
+        impl Switch {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            #[must_use]
+            pub const fn guards(self) -> Guards {
+                match self { $(Self::$variant => Guards::$guards,)* }
+            }
+
+            /// The invariant that its loss can break, if it guards one.
+            #[must_use]
+            pub const fn breaks(self) -> Option<Invariant> {
+                match self { $(Self::$variant => $breaks,)* }
+            }
+        }
+    };
+}
+
+switches! {
+    /// Term and vote are on disk before they are answered with (Raft §5.2; dissertation §3.8).
+    PersistTermVote = "persist_term_vote", Safety, Some(Invariant::ElectionSafety);
+    /// A server votes for one candidate a term (Raft §5.2).
+    OneVotePerTerm = "one_vote_per_term", Safety, Some(Invariant::ElectionSafety);
+    /// Votes are counted by voter, not by reply.
+    VoteCountsById = "vote_counts_by_id", Safety, Some(Invariant::ElectionSafety);
+    /// Votes go only to a log at least as up to date (Raft §5.4.1).
+    LogUpToDateCheck = "log_up_to_date_check", Safety, Some(Invariant::LeaderCompleteness);
+    /// An append must match the entry before it (Raft §5.3).
+    PrevLogCheck = "prev_log_check", Safety, Some(Invariant::LogMatching);
+    /// Messages of an older term change nothing (Raft §5.1).
+    StaleTermCheck = "stale_term_check", Safety, Some(Invariant::LogMatching);
+    /// Only entries of the leader's own term are committed by counting (Raft §5.4.2).
+    CommitOnlyCurrentTerm = "commit_only_current_term", Safety, Some(Invariant::StateMachineSafety);
+    /// A follower commits no further than the last entry it has just checked (Raft Figure 2).
+    CommitClampToLastNewEntry = "commit_clamp_to_last_new_entry", Safety, Some(Invariant::StateMachineSafety);
+    /// A new leader appends an empty entry (Raft §8).
+    NoopOnElection = "noop_on_election", Liveness, None;
+    /// A client is answered when its entry is committed, not when it is appended (Raft §5.3).
+    ReplyAfterCommit = "reply_after_commit", Safety, Some(Invariant::NoLostWrite);
+    /// Whether a resource is free is decided when the entry is applied, not when it is proposed.
+    GrantAtApply = "grant_at_apply", Safety, Some(Invariant::OneHolder);
+    /// A resource's generation is part of the replicated state.
+    DurableTokenCounter = "durable_token_counter", Safety, Some(Invariant::TokenMonotonic);
+    /// A renewal is answered after a majority has confirmed that the leader still leads.
+    RenewQuorumRound = "renew_quorum_round", Safety, Some(Invariant::DeadlineWithinGrant);
+    /// A new leader gives every lease its full time again.
+    FailoverExtendsLeases = "failover_extends_leases", Safety, Some(Invariant::DeadlineWithinGrant);
+    /// A holder counts its lease from when it asked, not from when it was told.
+    ConservativeDeadline = "conservative_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
+    /// A holder measures its lease on its monotonic clock, not on its wall clock.
+    MonotonicDeadline = "monotonic_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
+    /// A worker looks at its lease before it writes.
+    CheckBeforeWrite = "check_before_write", Safety, Some(Invariant::NoOlderToken);
+    /// A holder whose renewals go unanswered answers "doubt" when it checks.
+    Jeopardy = "jeopardy", Safety, Some(Invariant::NoOlderToken);
+    /// A repeated request is answered, not carried out again (dissertation §6.3).
+    OpDedupe = "op_dedupe", Safety, None;
+    /// The store compares tokens: off, observe, or enforce.
+    Fence = "fence", Safety, Some(Invariant::NoOlderToken);
+    /// The store compares and writes in one step.
+    FenceAtomic = "fence_atomic", Safety, Some(Invariant::NoOlderToken);
+}
+
+/// The position of a switch. `Observe` is for [`Switch::Fence`] alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Position {
+    Off,
+    /// Counts what it would have refused, and accepts it.
+    Observe,
+    /// On; for the fence this reads `enforce`.
+    On,
+}
+
+impl Switch {
+    /// The word for a position of this switch.
+    #[must_use]
+    pub const fn word(self, position: Position) -> &'static str {
+        match (self, position) {
+            (_, Position::Off) => "off",
+            (_, Position::Observe) => "observe",
+            (Self::Fence, Position::On) => "enforce",
+            (_, Position::On) => "on",
+        }
+    }
+
+    /// The position that a word names, if this switch has it. `on` is read for the fence too.
+    #[must_use]
+    pub fn position(self, word: &str) -> Option<Position> {
+        match word {
+            "off" => Some(Position::Off),
+            "on" => Some(Position::On),
+            "observe" if self == Self::Fence => Some(Position::Observe),
+            "enforce" if self == Self::Fence => Some(Position::On),
+            _ => None,
+        }
+    }
+
+    /// The words that [`Switch::position`] reads, for messages.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        if matches!(self, Self::Fence) {
+            "off, observe or enforce"
+        } else {
+            "on or off"
+        }
+    }
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Switch {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|s| s.name() == text)
+            .ok_or(())
+    }
+}
+
+/// The positions that one process lives under. All on unless set otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Switches {
+    on: u32,
+    observe: u32,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Self {
+            on: u32::MAX,
+            observe: 0,
+        }
+    }
+}
+
+impl Switches {
+    #[must_use]
+    pub const fn is_on(self, switch: Switch) -> bool {
+        self.on & 1 << switch as u32 != 0
+    }
+
+    #[must_use]
+    pub const fn get(self, switch: Switch) -> Position {
+        let bit = 1 << switch as u32;
+        if self.on & bit != 0 {
+            Position::On
+        } else if self.observe & bit != 0 {
+            Position::Observe
+        } else {
+            Position::Off
+        }
+    }
+
+    pub const fn set(&mut self, switch: Switch, position: Position) {
+        let bit = 1 << switch as u32;
+        self.on &= !bit;
+        self.observe &= !bit;
+        match position {
+            Position::Off => {}
+            Position::Observe => self.observe |= bit,
+            Position::On => self.on |= bit,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_positions_read_back() {
+        for &switch in Switch::ALL {
+            assert_eq!(switch.name().parse(), Ok(switch));
+            for position in [Position::Off, Position::On] {
+                assert_eq!(switch.position(switch.word(position)), Some(position));
+                let mut set = Switches::default();
+                set.set(switch, position);
+                assert_eq!(set.get(switch), position);
+            }
+        }
+        assert_eq!(Switch::Fence.position("observe"), Some(Position::Observe));
+        assert_eq!(Switch::OpDedupe.position("observe"), None);
+    }
+}

@@ -1,0 +1,651 @@
+//! Carrying out commands: each is looked up and checked first, so that a refused one changes nothing.
+
+use std::sync::Arc;
+
+use super::{Item, Key, Status, Waiting, World};
+use crate::client::REQUESTS_WAITING_MAX;
+use crate::command::{Command, CommandError, MessageName};
+use crate::event::{Cause, DropReason, Event, Fact, MessageId, Step, StepKind, TimerKind};
+use crate::process::{Input, Process, Recorder};
+use crate::rule::Rule;
+use crate::setup::Kind;
+use crate::switch::{Position, Switch};
+use crate::units::{Duration, ProcessId, ResourceId};
+use crate::writer::WRITES_WAITING_MAX;
+
+const GIVEN: Rule = Rule::Commanded;
+
+impl World {
+    /// Carries out one command. It is a step like any other, and written down in `step`.
+    ///
+    /// # Errors
+    /// Why it cannot be carried out; the world has not changed.
+    pub fn apply(&mut self, command: &Command, step: &mut Step) -> Result<(), CommandError> {
+        self.begin(step);
+        let mut facts = std::mem::take(&mut step.facts);
+        let done = self.carry_out(command, &mut facts);
+        step.facts = facts;
+        step.process = done?;
+        self.end_command(command, step);
+        Ok(())
+    }
+
+    /// As [`World::apply`], for a run that is replayed with something changed: what cannot be carried
+    /// out becomes a `CommandSkipped`, and the run goes on.
+    pub fn apply_or_skip(&mut self, command: &Command, step: &mut Step) {
+        let Err(error) = self.apply(command, step) else {
+            return;
+        };
+        self.begin(step);
+        step.process = None;
+        let event = Event::CommandSkipped {
+            command: Arc::new(command.clone()),
+            error: Arc::new(error),
+        };
+        step.facts.push(Fact { rule: GIVEN, event });
+        self.end_command(command, step);
+    }
+
+    fn end_command(&mut self, command: &Command, step: &mut Step) {
+        step.kind = StepKind::Command {
+            command: Arc::new(command.clone()),
+        };
+        step.cause = Cause::Given;
+        self.finish(step);
+    }
+
+    fn carry_out(
+        &mut self,
+        command: &Command,
+        facts: &mut Vec<Fact>,
+    ) -> Result<Option<ProcessId>, CommandError> {
+        match command {
+            Command::Pause { process } => self.pause(process, facts).map(Some),
+            Command::PauseBeforeSend { process } => {
+                self.pause_before_send(process, facts).map(Some)
+            }
+            Command::Resume { process } => self.resume(process, facts).map(Some),
+            Command::Crash { process } => self.crash(process, facts).map(Some),
+            Command::Restart { process } => self.restart(process, facts).map(Some),
+            Command::Partition { groups } => self.partition(groups, facts).map(|()| None),
+            Command::Cut { from, to, both } => {
+                self.set_cut((from, to, *both), true, facts).map(|()| None)
+            }
+            Command::Heal => {
+                self.heal(facts);
+                Ok(None)
+            }
+            Command::HealLink { from, to, both } => {
+                self.set_cut((from, to, *both), false, facts).map(|()| None)
+            }
+            Command::Drop { message } => self.drop_message(message, facts).map(Some),
+            Command::Deliver { message } => self.hurry(message, facts).map(Some),
+            Command::Duplicate { message } => self.duplicate(message, facts).map(Some),
+            Command::Delay { message, by } => self.delay(message, *by, facts).map(Some),
+            Command::Latency { from, to, min, max } => self
+                .set_latency(from, to, (*min, *max), facts)
+                .map(|()| None),
+            Command::Loss { from, to, ppm } => self.set_loss(from, to, *ppm, facts).map(|()| None),
+            Command::ClockRate { process, ppm } => self.set_rate(process, *ppm, facts).map(Some),
+            Command::ClockJump { process, micros } => self.jump(process, *micros, facts).map(Some),
+            Command::Write {
+                process,
+                store,
+                value,
+            } => self.write(process, store, value, facts).map(Some),
+            Command::Put { client, key, value } => {
+                self.put_key(client, key, value, facts).map(Some)
+            }
+            Command::Acquire { worker, resource } => {
+                self.acquire(worker, resource, facts).map(Some)
+            }
+            Command::Release { worker } => {
+                let id = self.running(worker, &[Kind::Worker], "worker")?;
+                self.step_process(id, Input::Release, facts);
+                Ok(Some(id))
+            }
+            Command::Campaign { server } => {
+                let id = self.running(server, &[Kind::Server], "server")?;
+                self.step_process(id, Input::Campaign, facts);
+                Ok(Some(id))
+            }
+            Command::Set {
+                switch,
+                position,
+                at,
+            } => self.set_switch(*switch, *position, at.as_deref(), facts),
+        }
+    }
+
+    // Looking up ----------------------------------------------------------------------------
+
+    fn find(&self, name: &str) -> Result<ProcessId, CommandError> {
+        self.names
+            .find(name)
+            .ok_or_else(|| CommandError::UnknownProcess {
+                name: name.to_owned(),
+                known: self.names.list(),
+            })
+    }
+
+    fn find_kind(
+        &self,
+        name: &str,
+        kinds: &[Kind],
+        wanted: &'static str,
+    ) -> Result<ProcessId, CommandError> {
+        let id = self.find(name)?;
+        let is = self.names.kind(id);
+        if kinds.contains(&is) {
+            return Ok(id);
+        }
+        Err(CommandError::WrongKind {
+            name: name.to_owned(),
+            is,
+            wanted,
+        })
+    }
+
+    fn running(
+        &self,
+        name: &str,
+        kinds: &[Kind],
+        wanted: &'static str,
+    ) -> Result<ProcessId, CommandError> {
+        let id = self.find_kind(name, kinds, wanted)?;
+        match self.status(id) {
+            Status::Running => Ok(id),
+            Status::Asleep { .. } => Err(CommandError::AlreadyAsleep {
+                name: name.to_owned(),
+            }),
+            Status::Crashed { .. } => Err(CommandError::Crashed {
+                name: name.to_owned(),
+            }),
+        }
+    }
+
+    fn find_pair(&self, from: &str, to: &str) -> Result<(ProcessId, ProcessId), CommandError> {
+        let pair = (self.find(from)?, self.find(to)?);
+        if pair.0 == pair.1 {
+            return Err(CommandError::SameProcess {
+                name: from.to_owned(),
+            });
+        }
+        Ok(pair)
+    }
+
+    fn find_message(&self, name: &MessageName) -> Result<(MessageId, Key), CommandError> {
+        let (from, to) = self.find_pair(&name.from, &name.to)?;
+        let id = MessageId {
+            from,
+            to,
+            number: name.number,
+        };
+        let found = self.schedule.iter().find_map(|(key, item)| match item {
+            Item::Delivery(parcel) if parcel.id == id => Some(*key),
+            Item::Delivery(_) | Item::Timer { .. } | Item::Sync { .. } | Item::Woken { .. } => None,
+        });
+        match found {
+            Some(key) => Ok((id, key)),
+            None => Err(CommandError::NoSuchMessage {
+                message: name.clone(),
+            }),
+        }
+    }
+
+    // Processes -----------------------------------------------------------------------------
+
+    fn pause(&mut self, name: &str, facts: &mut Vec<Fact>) -> Result<ProcessId, CommandError> {
+        let process = self.find(name)?;
+        match self.status(process) {
+            Status::Running => {}
+            Status::Asleep { .. } => {
+                return Err(CommandError::AlreadyAsleep {
+                    name: name.to_owned(),
+                });
+            }
+            Status::Crashed { .. } => {
+                return Err(CommandError::Crashed {
+                    name: name.to_owned(),
+                });
+            }
+        }
+        let since = self.now;
+        self.slot_mut(process).status = Status::Asleep { since };
+        facts.fact(Rule::PauseStopsTheProcess, || Event::Paused {
+            process,
+            before_send: false,
+        });
+        Ok(process)
+    }
+
+    fn pause_before_send(
+        &mut self,
+        name: &str,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let process = self.running(name, &[Kind::Worker, Kind::Server], "worker or server")?;
+        self.slot_mut(process).pause_before_send = true;
+        facts.fact(GIVEN, || Event::PauseArmed { process });
+        Ok(process)
+    }
+
+    /// The interrupted work finishes first, then what waited, in the order in which it fell due.
+    fn resume(&mut self, name: &str, facts: &mut Vec<Fact>) -> Result<ProcessId, CommandError> {
+        let process = self.find(name)?;
+        let Status::Asleep { since } = self.status(process) else {
+            return Err(CommandError::NotAsleep {
+                name: name.to_owned(),
+            });
+        };
+        let now = self.now;
+        let slot = self.slot_mut(process);
+        slot.status = Status::Running;
+        let mut waiting = std::mem::take(&mut slot.waiting);
+        let slept = now.since(since);
+        let count = waiting.len() as u32;
+        facts.fact(Rule::ResumeFinishesFirst, || Event::Resumed {
+            process,
+            slept,
+            waiting: count,
+        });
+        let interrupted = |w: &Waiting| {
+            matches!(
+                w,
+                Waiting::Timer {
+                    timer: TimerKind::Work,
+                    ..
+                }
+            )
+        };
+        if let Some(at) = waiting.iter().position(interrupted) {
+            let work = waiting.remove(at);
+            waiting.insert(0, work);
+        }
+        for item in waiting {
+            if let Waiting::Timer { timer, cause } = item {
+                // A timer again, so that what it waits for can still cancel it.
+                let at = self.clock(process).local(now);
+                self.set_timer(process, timer, at, cause);
+            } else {
+                self.put(
+                    now,
+                    Item::Woken {
+                        process,
+                        waiting: item,
+                    },
+                );
+            }
+        }
+        Ok(process)
+    }
+
+    fn crash(&mut self, name: &str, facts: &mut Vec<Fact>) -> Result<ProcessId, CommandError> {
+        let process = self.find(name)?;
+        if self.status(process).is_crashed() {
+            return Err(CommandError::AlreadyCrashed {
+                name: name.to_owned(),
+            });
+        }
+        for timer in 0..TimerKind::COUNT {
+            if let Some(old) = self.slot_mut(process).timers[timer].take() {
+                self.schedule.remove(&old.key);
+            }
+        }
+        self.schedule.retain(|_, item| match item {
+            Item::Sync { process: p, .. } | Item::Woken { process: p, .. } => *p != process,
+            Item::Delivery(_) | Item::Timer { .. } => true,
+        });
+        let since = self.now;
+        let durable_at_once = self.setup.sync == Duration::ZERO;
+        let (setup, names) = (self.setup.clone(), self.names.clone());
+        let slot = self.slot_mut(process);
+        if durable_at_once
+            && let (super::Disk::Server(disk), Process::Server(server)) =
+                (&mut slot.disk, &slot.process)
+        {
+            disk.log = server.log().clone();
+        }
+        slot.status = Status::Crashed { since };
+        slot.waiting.clear();
+        slot.syncing.clear();
+        slot.pause_before_send = false;
+        // Volatile state is gone at once; what stands there now is what the disk would start as.
+        slot.process = slot
+            .disk
+            .boot(names.kind(process), &setup, names.resources().len());
+        facts.fact(Rule::CrashLosesVolatile, || Event::Crashed { process });
+        Ok(process)
+    }
+
+    fn restart(&mut self, name: &str, facts: &mut Vec<Fact>) -> Result<ProcessId, CommandError> {
+        let process = self.find(name)?;
+        if !self.status(process).is_crashed() {
+            return Err(CommandError::NotCrashed {
+                name: name.to_owned(),
+            });
+        }
+        self.slot_mut(process).status = Status::Running;
+        facts.fact(Rule::RestartReadsDisk, || Event::Restarted { process });
+        self.start_process(process, Cause::Step(self.step_count()));
+        Ok(process)
+    }
+
+    // Links ---------------------------------------------------------------------------------
+
+    fn cut_one(&mut self, from: ProcessId, to: ProcessId, cut: bool, facts: &mut Vec<Fact>) {
+        let at = self.link_at(from, to);
+        if self.links[at].cut == cut {
+            return;
+        }
+        self.links[at].cut = cut;
+        facts.fact(GIVEN, || {
+            if cut {
+                Event::LinkCut { from, to }
+            } else {
+                Event::LinkHealed { from, to }
+            }
+        });
+    }
+
+    fn set_cut(
+        &mut self,
+        (from, to, both): (&str, &str, bool),
+        cut: bool,
+        facts: &mut Vec<Fact>,
+    ) -> Result<(), CommandError> {
+        let (from, to) = self.find_pair(from, to)?;
+        self.cut_one(from, to, cut, facts);
+        if both {
+            self.cut_one(to, from, cut, facts);
+        }
+        Ok(())
+    }
+
+    fn heal(&mut self, facts: &mut Vec<Fact>) {
+        let names = self.names.clone();
+        for from in names.ids() {
+            for to in names.ids() {
+                self.cut_one(from, to, false, facts);
+            }
+        }
+    }
+
+    fn partition(
+        &mut self,
+        groups: &[Vec<String>],
+        facts: &mut Vec<Fact>,
+    ) -> Result<(), CommandError> {
+        let mut placed: Vec<(ProcessId, usize)> = Vec::new();
+        for (group, names) in groups.iter().enumerate() {
+            for name in names {
+                let id = self.find(name)?;
+                if placed.iter().any(|(other, _)| *other == id) {
+                    return Err(CommandError::NamedTwice { name: name.clone() });
+                }
+                placed.push((id, group));
+            }
+        }
+        for (from, here) in &placed {
+            for (to, there) in &placed {
+                if here != there {
+                    self.cut_one(*from, *to, true, facts);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_latency(
+        &mut self,
+        from: &str,
+        to: &str,
+        (min, max): (Duration, Duration),
+        facts: &mut Vec<Fact>,
+    ) -> Result<(), CommandError> {
+        let (from, to) = self.find_pair(from, to)?;
+        for given in [min, max] {
+            if given == Duration::ZERO || Duration::LONGEST < given {
+                return Err(CommandError::Span { given });
+            }
+        }
+        if max < min {
+            return Err(CommandError::Range {
+                low: min,
+                high: max,
+            });
+        }
+        let at = self.link_at(from, to);
+        (self.links[at].latency_min, self.links[at].latency_max) = (min, max);
+        facts.fact(GIVEN, || Event::LatencySet { from, to, min, max });
+        Ok(())
+    }
+
+    fn set_loss(
+        &mut self,
+        from: &str,
+        to: &str,
+        ppm: u32,
+        facts: &mut Vec<Fact>,
+    ) -> Result<(), CommandError> {
+        let (from, to) = self.find_pair(from, to)?;
+        let at = self.link_at(from, to);
+        self.links[at].loss_ppm = ppm.min(1_000_000);
+        facts.fact(GIVEN, || Event::LossSet { from, to, ppm });
+        Ok(())
+    }
+
+    // Messages ------------------------------------------------------------------------------
+
+    fn take_parcel(&mut self, key: Key) -> Box<super::Parcel> {
+        match self.schedule.remove(&key) {
+            Some(Item::Delivery(parcel)) => parcel,
+            Some(Item::Timer { .. } | Item::Sync { .. } | Item::Woken { .. }) | None => {
+                unreachable!("found just now")
+            }
+        }
+    }
+
+    fn drop_message(
+        &mut self,
+        name: &MessageName,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let (message, key) = self.find_message(name)?;
+        let kind = self.take_parcel(key).message.kind();
+        let reason = DropReason::Command;
+        facts.fact(GIVEN, || Event::MessageDropped {
+            message,
+            kind,
+            reason,
+        });
+        Ok(message.to)
+    }
+
+    fn hurry(
+        &mut self,
+        name: &MessageName,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let (message, key) = self.find_message(name)?;
+        let parcel = self.take_parcel(key);
+        let kind = parcel.message.kind();
+        facts.fact(GIVEN, || Event::MessageHurried { message, kind });
+        self.deliver(parcel, facts);
+        Ok(message.to)
+    }
+
+    fn duplicate(
+        &mut self,
+        name: &MessageName,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let (message, key) = self.find_message(name)?;
+        let Some(Item::Delivery(parcel)) = self.schedule.get(&key) else {
+            return Err(CommandError::NoSuchMessage {
+                message: name.clone(),
+            });
+        };
+        let (copy, kind) = (parcel.clone(), parcel.message.kind());
+        self.put(key.0, Item::Delivery(copy));
+        facts.fact(GIVEN, || Event::MessageDuplicated { message, kind });
+        Ok(message.to)
+    }
+
+    fn delay(
+        &mut self,
+        name: &MessageName,
+        by: Duration,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let (message, key) = self.find_message(name)?;
+        let parcel = self.take_parcel(key);
+        let kind = parcel.message.kind();
+        self.put(key.0.plus(by), Item::Delivery(parcel));
+        facts.fact(GIVEN, || Event::MessageDelayed { message, kind, by });
+        Ok(message.to)
+    }
+
+    // Clocks --------------------------------------------------------------------------------
+
+    /// Pending timers keep their local deadlines, and so move in true time.
+    fn set_rate(
+        &mut self,
+        name: &str,
+        ppm: u32,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let process = self.find(name)?;
+        let now = self.now;
+        self.slot_mut(process)
+            .clock
+            .set_rate(now, ppm.clamp(1, 10_000_000));
+        for at in 0..TimerKind::COUNT {
+            let Some(mut timer) = self.slot(process).timers[at] else {
+                continue;
+            };
+            let Some(item) = self.schedule.remove(&timer.key) else {
+                continue;
+            };
+            let due = self.clock(process).true_time(timer.at).max(now);
+            timer.key = self.put(due, item);
+            self.slot_mut(process).timers[at] = Some(timer);
+        }
+        facts.fact(GIVEN, || Event::ClockRateSet { process, ppm });
+        Ok(process)
+    }
+
+    fn jump(
+        &mut self,
+        name: &str,
+        micros: i64,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let process = self.find(name)?;
+        self.slot_mut(process).clock.jump(micros);
+        facts.fact(GIVEN, || Event::ClockJumped { process, micros });
+        Ok(process)
+    }
+
+    // Work ----------------------------------------------------------------------------------
+
+    fn write(
+        &mut self,
+        name: &str,
+        store: &str,
+        value: &str,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let id = self.running(name, &[Kind::Worker, Kind::Server], "worker or server")?;
+        let store = self.find_kind(store, &[Kind::Store], "store")?;
+        let waiting = match self.process(id) {
+            Process::Worker(worker) => worker.writes_waiting(),
+            Process::Server(server) => server.writes_waiting(),
+            Process::Client(_) | Process::Store(_) => 0,
+        };
+        if waiting >= WRITES_WAITING_MAX {
+            return Err(CommandError::TooManyWaiting {
+                most: WRITES_WAITING_MAX,
+            });
+        }
+        self.step_process(
+            id,
+            Input::Write {
+                store,
+                value: value.into(),
+            },
+            facts,
+        );
+        Ok(id)
+    }
+
+    fn put_key(
+        &mut self,
+        name: &str,
+        key: &str,
+        value: &str,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let id = self.running(name, &[Kind::Client], "client")?;
+        if self
+            .client(id)
+            .is_some_and(|c| c.waiting() >= REQUESTS_WAITING_MAX)
+        {
+            return Err(CommandError::TooManyWaiting {
+                most: REQUESTS_WAITING_MAX,
+            });
+        }
+        self.step_process(
+            id,
+            Input::Put {
+                key: key.into(),
+                value: value.into(),
+            },
+            facts,
+        );
+        Ok(id)
+    }
+
+    fn acquire(
+        &mut self,
+        name: &str,
+        resource: &str,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let id = self.running(name, &[Kind::Worker], "worker")?;
+        let resource: ResourceId = self.names.find_resource(resource).ok_or_else(|| {
+            let known = self.names.resources().join(", ");
+            CommandError::UnknownResource {
+                name: resource.to_owned(),
+                known,
+            }
+        })?;
+        self.step_process(id, Input::Acquire { resource }, facts);
+        Ok(id)
+    }
+
+    fn set_switch(
+        &mut self,
+        switch: Switch,
+        position: Position,
+        at: Option<&str>,
+        facts: &mut Vec<Fact>,
+    ) -> Result<Option<ProcessId>, CommandError> {
+        let at = at.map(|name| self.find(name)).transpose()?;
+        match at {
+            Some(id) => self.slot_mut(id).switches.set(switch, position),
+            None => {
+                self.switches.set(switch, position);
+                for slot in &mut self.slots {
+                    slot.switches.set(switch, position);
+                }
+            }
+        }
+        facts.fact(GIVEN, || Event::SwitchSet {
+            switch,
+            position,
+            at,
+        });
+        Ok(at)
+    }
+}
