@@ -1,0 +1,46 @@
+//! The `leasehold` command: holds lessons to their word, and runs lessons and scripts.
+//!
+//! The workshop's bench tool. It reads files and prints; everything it knows comes from the lesson crate. Exit
+//! codes: 0 all is well, 1 a claim or a lesson is wrong, 2 it was called wrongly or a file cannot be read.
+
+mod args;
+mod check;
+mod files;
+mod out;
+mod run;
+
+use std::env;
+use std::process::ExitCode;
+
+use args::{Command, Wrong};
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Well,
+    /// A claim is false or a lesson is wrong.
+    Wrong,
+    /// Called wrongly, or a file cannot be read.
+    Unusable,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let end = match args::parse(&arguments) {
+        Ok(Command::Help) => {
+            out::line(args::HELP);
+            End::Well
+        }
+        Ok(Command::Check(check)) => check::check(&check),
+        Ok(Command::Run(run)) => run::run(&run),
+        Err(Wrong { what, remedy }) => {
+            eprintln!("leasehold: {what}\n  {remedy}");
+            End::Unusable
+        }
+    };
+    ExitCode::from(match end {
+        End::Well => 0,
+        End::Wrong => 1,
+        End::Unusable => 2,
+    })
+}

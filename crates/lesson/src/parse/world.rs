@@ -1,0 +1,402 @@
+//! The `world` block: keys named for authors, turned into the engine's setup.
+//!
+//! The stage manager's list. Every wrong key is reported, each at its place; what is wrong is put back to its
+//! default, so that the rest can still be checked.
+
+use std::ops::Range;
+
+use leasehold_engine::setup::{Names, Setup};
+use leasehold_engine::switch::Switch;
+use leasehold_engine::units::{Duration, SpanText};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::place::nearest;
+use crate::words::{self, Trouble};
+
+use super::Errors;
+use super::markdown::Line;
+
+const KEYS: &[&str] = &[
+    "id",
+    "order",
+    "seed",
+    "seed_reason",
+    "servers",
+    "workers",
+    "clients",
+    "stores",
+    "resources",
+    "contend",
+    "start",
+    "lease",
+    "renew",
+    "answer_timeout",
+    "work",
+    "store_delay",
+    "latency",
+    "loss",
+    "duplication",
+    "heartbeat",
+    "election_timeout",
+    "election_fixed",
+    "sync",
+    "client_timeout",
+    "client_attempts",
+    "fence",
+    "switches",
+];
+
+/// What a `world` block says.
+#[derive(Debug, Default)]
+pub(super) struct World {
+    pub(super) id: Option<(String, usize)>,
+    pub(super) order: Option<u64>,
+    pub(super) seed_reason: Option<String>,
+    pub(super) setup: Setup,
+    /// None when the names are what is wrong.
+    pub(super) names: Option<Names>,
+}
+
+struct Reader<'t, 'a, 'e> {
+    lines: &'t [Line],
+    /// Where each line begins in the block's own text.
+    starts: Vec<usize>,
+    fence: usize,
+    errors: &'e mut Errors<'a>,
+    world: World,
+    renew_given: bool,
+    /// Where each key's value stands, in the file.
+    places: Vec<(String, usize)>,
+}
+
+/// Reads the lines of the block; `fence` is the block's own offset in the file.
+pub(super) fn read(lines: &[Line], fence: usize, errors: &mut Errors<'_>) -> World {
+    let mut text = String::new();
+    let mut starts = Vec::new();
+    for line in lines {
+        starts.push(text.len());
+        text.push_str(&line.text);
+        text.push('\n');
+    }
+    let mut reader = Reader {
+        lines,
+        starts,
+        fence,
+        errors,
+        world: World::default(),
+        renew_given: false,
+        places: Vec::new(),
+    };
+    let (table, wrong) = DeTable::parse_recoverable(&text);
+    for error in wrong {
+        let offset = reader.offset(error.span().map_or(0, |span| span.start));
+        let remedy = "write key = value, texts in double quotes, lists in [ ]";
+        reader.errors.add(
+            offset,
+            format!("this is not TOML: {}", error.message()),
+            remedy,
+        );
+    }
+    for (key, value) in table.get_ref() {
+        reader.key(key.get_ref(), key.span(), value);
+    }
+    reader.validate();
+    reader.world
+}
+
+impl Reader<'_, '_, '_> {
+    /// From an offset in the block's text to one in the file.
+    fn offset(&self, at: usize) -> usize {
+        let line = self.starts.partition_point(|start| *start <= at);
+        let Some(line) = line.checked_sub(1) else {
+            return self.fence;
+        };
+        self.lines[line].offset + (at - self.starts[line])
+    }
+
+    fn wrong(&mut self, span: &Range<usize>, trouble: Trouble) {
+        let offset = self.offset(span.start);
+        self.errors.add(offset, trouble.what, trouble.remedy);
+    }
+
+    fn key(&mut self, key: &str, span: Range<usize>, value: &Spanned<DeValue<'_>>) {
+        let place = self.offset(value.span().start);
+        self.places.push((key.to_owned(), place));
+        if let Err(trouble) = self.set(key, value) {
+            let place = if KEYS.contains(&key) {
+                value.span()
+            } else {
+                span
+            };
+            self.wrong(&place, trouble);
+        }
+    }
+
+    fn set(&mut self, key: &str, spanned: &Spanned<DeValue<'_>>) -> Result<(), Trouble> {
+        let value = spanned.get_ref();
+        let setup = &mut self.world.setup;
+        match key {
+            "id" => {
+                let id = text(value)?;
+                let place = self.places.last().map_or(self.fence, |(_, place)| *place);
+                self.world.id = Some((id, place));
+            }
+            "order" => self.world.order = Some(number(value, u64::MAX)?),
+            "seed" => setup.seed = number(value, u64::MAX)?,
+            "seed_reason" => self.world.seed_reason = Some(text(value)?),
+            "servers" => setup.servers = number(value, 255)? as u8,
+            "workers" => setup.workers = texts(value)?,
+            "clients" => setup.clients = texts(value)?,
+            "stores" => setup.stores = texts(value)?,
+            "resources" => setup.resources = texts(value)?,
+            "contend" => setup.contend = truth(value)?,
+            "start" => setup.after_first_election = start(&text(value)?)?,
+            "lease" => setup.lease = span(value)?,
+            "renew" => {
+                setup.renew_every = span(value)?;
+                self.renew_given = true;
+            }
+            "answer_timeout" => setup.answer_timeout = span(value)?,
+            "work" => setup.work = span(value)?,
+            "store_delay" => setup.store_delay = span(value)?,
+            "latency" => (setup.latency_min, setup.latency_max) = spans(value)?,
+            "loss" => setup.loss_ppm = percent(value)?,
+            "duplication" => setup.duplication_ppm = percent(value)?,
+            "heartbeat" => setup.heartbeat = span(value)?,
+            "election_timeout" => (setup.election_min, setup.election_max) = spans(value)?,
+            "election_fixed" => {
+                setup.election_fixed = list(value)?.map(span).collect::<Result<_, _>>()?
+            }
+            "sync" => setup.sync = span(value)?,
+            "client_timeout" => setup.client_timeout = span(value)?,
+            "client_attempts" => setup.client_attempts = number(value, u64::from(u32::MAX))? as u32,
+            "fence" => self.switch("fence", value, &spanned.span()),
+            "switches" => {
+                let DeValue::Table(table) = value else {
+                    return Err(Trouble::new(
+                        "`switches` is not a table",
+                        "write [switches] on a line",
+                    ));
+                };
+                for (name, value) in table {
+                    self.places
+                        .push((name.get_ref().to_string(), self.offset(name.span().start)));
+                    self.switch(name.get_ref(), value.get_ref(), &name.span());
+                }
+            }
+            _ => {
+                let list = format!("keys are {}", KEYS.join(", "));
+                let is_switch = key.parse::<Switch>().is_ok();
+                let remedy = if is_switch {
+                    format!("write it below [switches]: {key} = \"off\"")
+                } else {
+                    nearest(key, KEYS.iter().copied())
+                        .map_or(list, |near| format!("did you mean `{near}`?"))
+                };
+                let what = format!("`{}` is not a key of the world block", words::shorten(key));
+                return Err(Trouble::new(what, remedy));
+            }
+        }
+        Ok(())
+    }
+
+    fn switch(&mut self, name: &str, value: &DeValue<'_>, span: &Range<usize>) {
+        match text(value) {
+            Ok(word) => {
+                let switches = &mut self.world.setup.switches;
+                switches.retain(|(known, _)| known != name);
+                // The position that every switch starts in is not worth saying.
+                let is_default = word == "on" || (name == "fence" && word == "enforce");
+                if !is_default || name.parse::<Switch>().is_err() {
+                    switches.push((name.to_owned(), word));
+                }
+            }
+            Err(trouble) => self.wrong(span, trouble),
+        }
+    }
+
+    /// Lets the engine check the whole, once more for each thing that was wrong.
+    fn validate(&mut self) {
+        if !self.renew_given {
+            let lease = self.world.setup.lease.0;
+            let third = u128::from(lease) * 32 / 100;
+            self.world.setup.renew_every = Duration((third as u64).max(1));
+        }
+        let defaults = Setup::default();
+        for _ in 0..64 {
+            let error = match self.world.setup.validate() {
+                Ok(names) => {
+                    self.world.names = Some(names);
+                    return;
+                }
+                Err(error) => error,
+            };
+            let field = words::setup_error_field(&error).to_owned();
+            let place = self.places.iter().find(|(key, _)| *key == field);
+            let offset = place.map_or(self.fence, |(_, place)| *place);
+            // A renewal that was computed from a wrong lease is not the author's mistake.
+            if field != "renew" || self.renew_given {
+                let Trouble { what, remedy } = words::setup_error(&error);
+                self.errors.add(offset, what, remedy);
+            }
+            let setup = &mut self.world.setup;
+            match field.as_str() {
+                "lease" => setup.lease = defaults.lease,
+                "renew" => setup.renew_every = defaults.renew_every,
+                "answer_timeout" => setup.answer_timeout = defaults.answer_timeout,
+                "work" => setup.work = defaults.work,
+                "store_delay" => setup.store_delay = defaults.store_delay,
+                "latency" => {
+                    (setup.latency_min, setup.latency_max) =
+                        (defaults.latency_min, defaults.latency_max);
+                }
+                "election_timeout" => {
+                    (setup.election_min, setup.election_max) =
+                        (defaults.election_min, defaults.election_max);
+                }
+                "loss" => setup.loss_ppm = 0,
+                "duplication" => setup.duplication_ppm = 0,
+                "heartbeat" => setup.heartbeat = defaults.heartbeat,
+                "election_fixed" => setup.election_fixed.clear(),
+                "sync" => setup.sync = defaults.sync,
+                "client_timeout" => setup.client_timeout = defaults.client_timeout,
+                "client_attempts" => setup.client_attempts = defaults.client_attempts,
+                name if setup.switches.iter().any(|(known, _)| known == name) => {
+                    setup.switches.retain(|(known, _)| known != name);
+                }
+                // Servers and names: without them nothing else can be checked.
+                _ => return,
+            }
+        }
+    }
+}
+
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a number",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+fn wanted(value: &DeValue<'_>, what: &str, example: &str) -> Trouble {
+    Trouble::new(
+        format!("{} stands where {what} is expected", kind(value)),
+        format!("write it as in {example}"),
+    )
+}
+
+fn text(value: &DeValue<'_>) -> Result<String, Trouble> {
+    match value {
+        DeValue::String(text) => Ok(text.to_string()),
+        other => Err(wanted(other, "a text", "\"orders\", with double quotes")),
+    }
+}
+
+fn truth(value: &DeValue<'_>) -> Result<bool, Trouble> {
+    match value {
+        DeValue::Boolean(truth) => Ok(*truth),
+        other => Err(wanted(other, "true or false", "contend = false")),
+    }
+}
+
+fn number(value: &DeValue<'_>, most: u64) -> Result<u64, Trouble> {
+    let DeValue::Integer(number) = value else {
+        return Err(wanted(value, "a whole number", "seed = 7"));
+    };
+    let read = u64::from_str_radix(number.as_str(), number.radix());
+    read.ok().filter(|n| *n <= most).ok_or_else(|| {
+        Trouble::new(
+            format!("{} is out of range", words::shorten(number.as_str())),
+            format!("write 0 to {most}"),
+        )
+    })
+}
+
+fn list<'v, 'i>(
+    value: &'v DeValue<'i>,
+) -> Result<impl Iterator<Item = &'v DeValue<'i>> + use<'v, 'i>, Trouble> {
+    match value {
+        DeValue::Array(items) => Ok(items.iter().map(Spanned::get_ref)),
+        other => Err(wanted(other, "a list", "workers = [\"A\", \"B\"]")),
+    }
+}
+
+fn texts(value: &DeValue<'_>) -> Result<Vec<String>, Trouble> {
+    list(value)?.map(text).collect()
+}
+
+fn span(value: &DeValue<'_>) -> Result<Duration, Trouble> {
+    let DeValue::String(text) = value else {
+        return Err(wanted(
+            value,
+            "a span of time",
+            "lease = \"5s\", with its unit and quotes",
+        ));
+    };
+    text.parse::<SpanText>()
+        .map(|span| span.0)
+        .map_err(|error| words::span_error(error, text))
+}
+
+/// One span, or the two ends of a range.
+fn spans(value: &DeValue<'_>) -> Result<(Duration, Duration), Trouble> {
+    if !matches!(value, DeValue::Array(_)) {
+        let one = span(value)?;
+        return Ok((one, one));
+    }
+    let ends: Vec<Duration> = list(value)?.map(span).collect::<Result<_, _>>()?;
+    match ends[..] {
+        [low, high] => Ok((low, high)),
+        _ => Err(Trouble::new(
+            format!("a range has two ends, not {}", ends.len()),
+            "write latency = [\"40ms\", \"60ms\"], or one span",
+        )),
+    }
+}
+
+fn percent(value: &DeValue<'_>) -> Result<u32, Trouble> {
+    let DeValue::String(text) = value else {
+        return Err(wanted(
+            value,
+            "a percentage",
+            "loss = \"10%\", with its sign and quotes",
+        ));
+    };
+    let wrong = || {
+        Trouble::new(
+            format!("`{}` is not a percentage", words::shorten(text)),
+            "write 0% to 100%, with at most four decimals",
+        )
+    };
+    let number = text.strip_suffix('%').ok_or_else(wrong)?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let is_digits =
+        |t: &str| !t.is_empty() && t.len() <= 4 && t.bytes().all(|b| b.is_ascii_digit());
+    if !is_digits(whole) || !is_digits(fraction) {
+        return Err(wrong());
+    }
+    let parts = |t: &str| t.parse::<u32>().map_err(|_| wrong());
+    let ppm = parts(whole)? * 10_000 + parts(&format!("{fraction:0<4}"))?;
+    if ppm <= 1_000_000 {
+        Ok(ppm)
+    } else {
+        Err(wrong())
+    }
+}
+
+fn start(word: &str) -> Result<bool, Trouble> {
+    match word {
+        "after first election" => Ok(true),
+        "cold" => Ok(false),
+        other => Err(Trouble::new(
+            format!("the world cannot start `{}`", words::shorten(other)),
+            "write \"after first election\" or \"cold\"",
+        )),
+    }
+}

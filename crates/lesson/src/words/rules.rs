@@ -1,0 +1,178 @@
+//! What each rule, invariant and switch says, in one sentence.
+//!
+//! The paragraphs of the law in plain words. Where a rule comes from is the engine's to say.
+
+use leasehold_engine::monitor::Invariant;
+use leasehold_engine::rule::Rule;
+use leasehold_engine::switch::Switch;
+
+/// The rule as a sentence.
+#[must_use]
+pub const fn rule(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Commanded => "It was asked for from outside.",
+        Rule::PauseStopsTheProcess => {
+            "A pause stops the process, not its clocks and not the world."
+        }
+        Rule::SleeperWaits => "What reaches a sleeper waits until it wakes.",
+        Rule::ResumeFinishesFirst => "Who wakes first finishes the line it was in.",
+        Rule::CrashLosesVolatile => "A crash loses what was not on the disk.",
+        Rule::RestartReadsDisk => "Who starts again knows only what its disk kept.",
+        Rule::NetworkMayLose => "The network may lose a message.",
+        Rule::NetworkMayDuplicate => "The network may deliver a message twice.",
+        Rule::CrashedHearsNothing => "Who is down hears nothing.",
+        Rule::MessagesOnly => "Processes know of each other what messages tell them, no more.",
+        Rule::InvariantWatched => "This must never be otherwise; it is watched at every step.",
+        Rule::SyncMakesDurable => "A write to disk counts once the disk has confirmed it.",
+        Rule::ElectionTimeout => {
+            "Who hears no leader for its election timeout stands for election."
+        }
+        Rule::TimerReset => {
+            "Hearing the leader, or granting a vote, starts the election timeout anew."
+        }
+        Rule::VoteOncePerTerm => "A server votes for one candidate in each term.",
+        Rule::VoteForUpToDateLog => {
+            "A vote goes only to a log at least as up to date as one's own."
+        }
+        Rule::MajorityElects => "A majority of votes makes the leader of a term.",
+        Rule::HigherTermWins => "Who hears of a higher term adopts it and leads no more.",
+        Rule::StaleTermRefused => "A message of an older term is refused.",
+        Rule::LeaderOfThisTerm => "Whoever sends entries of this term was elected in it.",
+        Rule::LateReplyIgnored => "An answer that comes too late changes nothing.",
+        Rule::NewLeaderAppendsNoop => "A new leader opens its term with an empty entry.",
+        Rule::HeartbeatKeepsAuthority => "Heartbeats tell the followers that the leader is there.",
+        Rule::LeaderAppends => "Only the leader adds to the log; it never rewrites its own.",
+        Rule::AppendMatchesPrevious => "New entries are taken when the entry before them matches.",
+        Rule::AppendNeedsPrevious => {
+            "Entries are rejected when the entry before them does not match."
+        }
+        Rule::ConflictIsReplaced => {
+            "Where logs differ, the leader's entries replace the follower's."
+        }
+        Rule::LeaderProbesBack => "After a rejection the leader tries from further back.",
+        Rule::AckMovesMatch => "A confirmation tells the leader how far a follower has the log.",
+        Rule::CommitByMajorityOfThisTerm => {
+            "An entry of the leader's own term on a majority is committed."
+        }
+        Rule::CommitFollowsLeader => {
+            "A follower commits what the leader has committed and it has too."
+        }
+        Rule::ApplyInOrder => "Committed entries are applied one by one, in order.",
+        Rule::OnlyLeaderServes => "Only the leader serves; others point to it.",
+        Rule::GrantWhenFree => "A free resource goes to who asks, with the next token.",
+        Rule::QueueWhenHeld => "While one holds a resource, others wait in line.",
+        Rule::RetryIsAnsweredOnce => "A repeated request is answered again, not carried out again.",
+        Rule::RenewHolderOnly => "Only the current holder may renew.",
+        Rule::RenewConfirmedByMajority => {
+            "A renewal counts once a majority confirms that the leader leads."
+        }
+        Rule::RenewRefusedToOthers => {
+            "Who is not the holder, with the current token, cannot renew."
+        }
+        Rule::ExpiryByLeadersClock => {
+            "A lease is over when the service's leader has counted it out."
+        }
+        Rule::ExpiryIsLogged => "An expiry takes effect through the log, like a grant.",
+        Rule::ReleaseByHolder => "The holder may give the lease back before its time.",
+        Rule::LeaveQueue => "Who waits may stop waiting.",
+        Rule::NewLeaderRearmsLeases => "A new leader gives every lease its full time again.",
+        Rule::PutIsApplied => "A committed put sets its key.",
+        Rule::WorkerAsksForLease => "Who wants the resource asks the service for its lease.",
+        Rule::AskAgain => "Without an answer, the same request is sent again.",
+        Rule::FollowHint => "Who is pointed to the leader asks there.",
+        Rule::DeadlineFromSendTime => "A holder counts its lease from when it asked, to be safe.",
+        Rule::WaitInQueue => "Who is not first waits for its turn.",
+        Rule::RenewEarly => "A holder renews well before its deadline.",
+        Rule::RenewalExtends => "A confirmed renewal moves the holder's deadline.",
+        Rule::JeopardyWithoutEvidence => "An unanswered renewal puts the holder in doubt.",
+        Rule::EvidenceEndsJeopardy => "A confirmed renewal ends the doubt.",
+        Rule::OwnDeadlinePassed => "A holder stops by itself when its own deadline passes.",
+        Rule::ToldItIsLost => "A holder that is told so stops.",
+        Rule::GiveBack => "A holder gives back what it no longer needs.",
+        Rule::CheckOwnDeadline => "A check looks at one's own deadline; it cannot see the truth.",
+        Rule::CheckOwnRole => "A server's check looks at its own role; it cannot see the truth.",
+        Rule::NoCheckNoWrite => "Who is not sure does not write.",
+        Rule::WriteCarriesToken => "Every write carries its writer's token.",
+        Rule::StoreAnswered => "The store's answer ends a write.",
+        Rule::NoAnswerIsUnknown => "Without an answer, it may have happened or not.",
+        Rule::FenceAcceptsNotLower => {
+            "The gate lets pass a token not lower than the highest it has seen."
+        }
+        Rule::FenceRefusesLower => "The gate refuses a token lower than the highest it has seen.",
+        Rule::FenceObserves => "The gate observes only: it notes a lower token and lets it pass.",
+        Rule::NoFenceAcceptsAll => "The gate is open: the store looks at no token.",
+        Rule::CheckThenWrite => "The store checks now and writes later.",
+        Rule::ClientAsksLeader => "A client sends its request to the leader it knows.",
+        Rule::ClientAnswered => "An answer ends a request.",
+    }
+}
+
+/// The invariant's name in words, to begin a sentence with.
+#[must_use]
+pub const fn invariant(invariant: Invariant) -> &'static str {
+    match invariant {
+        Invariant::ElectionSafety => "One leader a term",
+        Invariant::LogMatching => "Logs that agree once agree before",
+        Invariant::LeaderCompleteness => "Leaders have all that is committed",
+        Invariant::StateMachineSafety => "Servers apply the same entries",
+        Invariant::TokenMonotonic => "Each grant has a higher token",
+        Invariant::OneHolder => "One holder at a time",
+        Invariant::DeadlineWithinGrant => "No deadline outlives its grant",
+        Invariant::NoOlderToken => "No older token after a newer one",
+        Invariant::NoLostWrite => "What was accepted stays",
+    }
+}
+
+/// What a switch does while it is on.
+#[must_use]
+pub const fn switch(switch: Switch) -> &'static str {
+    match switch {
+        Switch::PersistTermVote => "Term and vote are on disk before a server answers with them.",
+        Switch::OneVotePerTerm => "A server votes for one candidate in each term.",
+        Switch::VoteCountsById => "A candidate counts voters, not answers.",
+        Switch::LogUpToDateCheck => "Votes go only to logs at least as up to date.",
+        Switch::PrevLogCheck => "Entries are taken only behind an entry that matches.",
+        Switch::StaleTermCheck => "Messages of an older term are refused.",
+        Switch::CommitOnlyCurrentTerm => {
+            "A leader commits by counting entries of its own term alone."
+        }
+        Switch::CommitClampToLastNewEntry => {
+            "A follower commits no further than it has just checked."
+        }
+        Switch::NoopOnElection => "A new leader opens its term with an empty entry.",
+        Switch::ReplyAfterCommit => "A client is answered when its entry is committed, not before.",
+        Switch::GrantAtApply => "Whether a resource is free is decided when the entry is applied.",
+        Switch::DurableTokenCounter => "A resource's generation is kept in the replicated log.",
+        Switch::RenewQuorumRound => "A renewal waits until a majority confirms the leader.",
+        Switch::FailoverExtendsLeases => "A new leader gives every lease its full time again.",
+        Switch::ConservativeDeadline => "A holder counts its lease from when it asked.",
+        Switch::MonotonicDeadline => "A holder counts on a clock that cannot jump.",
+        Switch::CheckBeforeWrite => "A worker looks at its lease before it writes.",
+        Switch::Jeopardy => {
+            "A holder whose renewals go unanswered is in doubt, and does not write."
+        }
+        Switch::OpDedupe => "A repeated request is answered, not carried out twice.",
+        Switch::Fence => "The store compares each write's token with the highest it has seen.",
+        Switch::FenceAtomic => "The store compares and writes in one step.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_and_switch_is_a_sentence_of_its_own() {
+        let rules: Vec<&str> = Rule::ALL.iter().map(|r| rule(*r)).collect();
+        let switches = Switch::ALL.iter().map(|s| switch(*s));
+        for (at, sentence) in rules.iter().enumerate() {
+            assert!(!rules[..at].contains(sentence), "twice: {sentence}");
+        }
+        for sentence in rules.iter().copied().chain(switches) {
+            assert!(
+                sentence.ends_with('.') && sentence.chars().count() <= 120,
+                "{sentence}"
+            );
+        }
+    }
+}
