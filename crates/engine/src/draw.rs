@@ -18,8 +18,9 @@ pub enum Purpose {
     Duplication = 4,
     DuplicateLatency = 5,
     WorkerStart = 6,
-    /// For tests that make random worlds.
-    Test = 7,
+    Swarm = 7,
+    /// For tests that draw for themselves.
+    Test = 8,
 }
 
 /// The draw with this key: 64 uniform bits.

@@ -19,6 +19,7 @@ pub mod service;
 pub mod setup;
 pub mod shared;
 pub mod store;
+pub mod swarm;
 pub mod switch;
 pub mod text;
 pub mod truth;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Fact, Outcome, Step};
 use crate::hash::stable_hash;
-use crate::raft::Server;
+use crate::raft::{Entry, Server};
 use crate::registry::Op;
 use crate::rule::Rule;
 use crate::setup::Kind;
@@ -171,13 +171,13 @@ struct AppliedOnce {
     by: ProcessId,
 }
 
-/// A put that its client knows to be accepted, and where its entry was.
+/// A put that its client knows to be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Acknowledged {
     client: ProcessId,
     request: RequestId,
+    /// Where its entry was; 0 if it was nowhere.
     index: LogIndex,
-    term: Term,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -218,10 +218,14 @@ impl Monitors {
         self.both_believed
     }
 
-    /// The present moment is called zero; nothing that was believed before counts.
-    pub(crate) const fn rebase(&mut self) {
+    /// The present moment is called zero: nothing that was believed before counts, and what broke in
+    /// the quiet start is told as broken from the beginning.
+    pub(crate) fn rebase(&mut self) {
         self.last_at = SimTime(0);
         self.both_believed = Duration::ZERO;
+        for (_, broken) in &mut self.broken {
+            (broken.step, broken.at) = (StepNumber(0), SimTime(0));
+        }
     }
 
     /// Looks at a step's facts, with the world as it is after them; adds what broke to the step.
@@ -241,7 +245,9 @@ impl Monitors {
                 Event::BecameLeader { term } => {
                     found.extend(self.on_leader(id, *term));
                     found.extend(self.leader_lacks_committed(world, id));
-                    found.extend(self.leader_lacks_acknowledged(world, id));
+                    if world.truth().leader() == Some((id, *term)) {
+                        found.extend(self.leader_lacks_acknowledged(world, id));
+                    }
                 }
                 Event::EntryAppended { index, .. } => {
                     found.extend(self.on_stored(world, id, *index, *index));
@@ -523,15 +529,12 @@ impl Monitors {
                 .iter()
                 .rev()
                 .position(|entry| is_put(&entry.op, client, request))?;
-            let index = LogIndex(log.last_index().0 - back as u64);
-            log.term_at(index).map(|term| (index, term))
+            Some(LogIndex(log.last_index().0 - back as u64))
         });
-        let (index, term) = place.unwrap_or((LogIndex(0), Term(0)));
         let acknowledged = Acknowledged {
             client,
             request,
-            index,
-            term,
+            index: place.unwrap_or(LogIndex(0)),
         };
         self.acknowledged.push(acknowledged);
         let (leader, _) = world.truth().leader()?;
@@ -552,14 +555,8 @@ fn is_put(op: &Op, client: ProcessId, request: RequestId) -> bool {
 /// An acknowledged put that is nowhere in a leader's log.
 fn lost_at(world: &World, leader: ProcessId, put: Acknowledged) -> Found {
     let server = world.server(leader)?;
-    if put.index != LogIndex(0) && server.log().term_at(put.index) == Some(put.term) {
-        return None;
-    }
-    if server
-        .log()
-        .iter()
-        .any(|entry| is_put(&entry.op, put.client, put.request))
-    {
+    let here = |entry: &Entry| is_put(&entry.op, put.client, put.request);
+    if server.log().entry(put.index).is_some_and(here) || server.log().iter().any(here) {
         return None;
     }
     let Acknowledged {

@@ -107,15 +107,28 @@ impl Truth {
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "listens to a few events")]
     fn record(&mut self, event: &Event, at: SimTime) {
-        let mut end = |resource: &ResourceId, how: GrantEnd| {
+        let mut end = |resource: &ResourceId, worker: &ProcessId, token: &Token, how: GrantEnd| {
             let grants = &mut self.records[usize::from(resource.0)].grants;
-            if let Some(grant) = grants.last_mut() {
+            let last = grants.last_mut();
+            if let Some(grant) = last.filter(|g| (&g.worker, &g.token) == (worker, token)) {
                 grant.ended = Some((at, how));
             }
         };
         match event {
-            Event::LeaseReleased { resource, .. } => end(resource, GrantEnd::Released),
-            Event::LeaseExpired { resource, .. } => end(resource, GrantEnd::Expired),
+            Event::LeaseReleased {
+                resource,
+                worker,
+                token,
+            } => {
+                end(resource, worker, token, GrantEnd::Released);
+            }
+            Event::LeaseExpired {
+                resource,
+                worker,
+                token,
+            } => {
+                end(resource, worker, token, GrantEnd::Expired);
+            }
             Event::LeaseGranted {
                 resource,
                 worker,

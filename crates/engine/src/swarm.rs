@@ -1,0 +1,355 @@
+//! Random worlds and random faults from one seed: each run draws which kinds of trouble it has at all.
+//!
+//! A crowd of clumsy stagehands, each with a few bad habits. Runs with few kinds of fault reach corners
+//! that runs with all of them never do (swarm testing). Clock rates are left alone where the caller asks,
+//! because a lease without a drift bound is not safe under drift.
+
+use crate::command::{Command, MessageName};
+use crate::draw::{Purpose, below, draw};
+use crate::event::Step;
+use crate::history::History;
+use crate::setup::{Kind, Setup};
+use crate::switch::{Position, Switch};
+use crate::units::{Duration, ProcessId};
+use crate::world::World;
+
+/// The kinds of trouble that a run may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    Pause,
+    Crash,
+    Cut,
+    Partition,
+    Loss,
+    Latency,
+    Message,
+    WallJump,
+    Rate,
+    Campaign,
+    Release,
+}
+
+const TROUBLES: [Trouble; 11] = [
+    Trouble::Pause,
+    Trouble::Crash,
+    Trouble::Cut,
+    Trouble::Partition,
+    Trouble::Loss,
+    Trouble::Latency,
+    Trouble::Message,
+    Trouble::WallJump,
+    Trouble::Rate,
+    Trouble::Campaign,
+    Trouble::Release,
+];
+
+/// What a random run may include beyond the fault model under which every switch on is safe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beyond {
+    /// Clock rates may change.
+    pub drift: bool,
+    /// Some switches start off.
+    pub switches: bool,
+}
+
+/// A source of random worlds, faults and work.
+#[derive(Clone, Debug)]
+pub struct Swarm {
+    seed: u64,
+    count: u64,
+    troubles: Vec<Trouble>,
+    beyond: Beyond,
+}
+
+impl Swarm {
+    #[must_use]
+    pub fn new(seed: u64, beyond: Beyond) -> Self {
+        let mut swarm = Self {
+            seed,
+            count: 0,
+            troubles: Vec::new(),
+            beyond,
+        };
+        for trouble in TROUBLES {
+            let allowed = trouble != Trouble::Rate || beyond.drift;
+            if allowed && swarm.chance(1, 2) {
+                swarm.troubles.push(trouble);
+            }
+        }
+        swarm
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.count += 1;
+        below(draw(self.seed, Purpose::Swarm, 0, self.count), n)
+    }
+
+    fn chance(&mut self, of: u64, among: u64) -> bool {
+        self.below(among) < of
+    }
+
+    fn one_of<T: Clone>(&mut self, items: &[T]) -> Option<T> {
+        let n = items.len() as u64;
+        if n == 0 {
+            None
+        } else {
+            items.get(self.below(n) as usize).cloned()
+        }
+    }
+
+    fn millis(&mut self, low: u64, high: u64) -> Duration {
+        Duration::millis(low + self.below(high - low + 1))
+    }
+
+    /// A setup with servers, workers, a client and a store, and times that vary around the defaults.
+    pub fn setup(&mut self) -> Setup {
+        let lease = self.millis(2_000, 8_000);
+        let mut setup = Setup {
+            seed: self.seed,
+            servers: [1, 3, 3, 3, 5][self.below(5) as usize],
+            workers: ["A", "B", "C"][..2 + self.below(2) as usize]
+                .iter()
+                .map(|n| (*n).into())
+                .collect(),
+            clients: vec!["c1".into()],
+            stores: vec!["orders".into()],
+            lease,
+            renew_every: Duration(lease.0 * 32 / 100),
+            sync: if self.chance(1, 3) {
+                self.millis(1, 20)
+            } else {
+                Duration::ZERO
+            },
+            after_first_election: !self.beyond.switches && self.chance(3, 4),
+            ..Setup::default()
+        };
+        if self.beyond.switches {
+            for switch in Switch::ALL {
+                if self.chance(1, 5) {
+                    setup
+                        .switches
+                        .push((switch.name().to_owned(), "off".to_owned()));
+                }
+            }
+        }
+        setup
+    }
+
+    /// Plays `steps` steps of a random run and shows each to `on`.
+    pub fn play(&mut self, history: &mut History, steps: u64, mut on: impl FnMut(&Step, &World)) {
+        let mut step = Step::empty();
+        while history.world().step_count().0 < steps {
+            if self.chance(1, 12) {
+                let command = self.command(history.world());
+                if let Some(command) = command
+                    && history.act(command, &mut step).is_ok()
+                {
+                    on(&step, history.world());
+                }
+            } else if history.step(&mut step) {
+                on(&step, history.world());
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// One thing to do in this world: work, a fault, or a repair. It may turn out to be refused.
+    pub fn command(&mut self, world: &World) -> Option<Command> {
+        if self.chance(1, 2) {
+            return self.work(world);
+        }
+        if self.chance(1, 2) {
+            return self.repair(world);
+        }
+        let troubles = self.troubles.clone();
+        match self.one_of(&troubles)? {
+            Trouble::Pause => self
+                .name(world, &[Kind::Server, Kind::Worker])
+                .map(|process| {
+                    if world
+                        .names()
+                        .find(&process)
+                        .is_some_and(|id| world.worker(id).is_some())
+                    {
+                        Command::PauseBeforeSend { process }
+                    } else {
+                        Command::Pause { process }
+                    }
+                }),
+            Trouble::Crash => {
+                let process = self.name(world, &[Kind::Server, Kind::Worker, Kind::Store])?;
+                Some(Command::Crash { process })
+            }
+            Trouble::Cut => {
+                let (from, to) = self.pair(world)?;
+                Some(Command::Cut {
+                    from,
+                    to,
+                    both: self.chance(1, 2),
+                })
+            }
+            Trouble::Partition => self.partition(world),
+            Trouble::Loss => {
+                let (from, to) = self.pair(world)?;
+                let ppm = self.below(400_000) as u32;
+                Some(Command::Loss { from, to, ppm })
+            }
+            Trouble::Latency => {
+                let (from, to) = self.pair(world)?;
+                let min = self.millis(1, 400);
+                Some(Command::Latency {
+                    from,
+                    to,
+                    min,
+                    max: Duration(min.0 * 2),
+                })
+            }
+            Trouble::Message => self.message(world),
+            Trouble::WallJump => {
+                let process = self.name(world, &[Kind::Server, Kind::Worker])?;
+                let micros = self.below(20_000_000) as i64 - 10_000_000;
+                Some(Command::ClockJump { process, micros })
+            }
+            Trouble::Rate => {
+                let process = self.name(world, &[Kind::Server, Kind::Worker])?;
+                let ppm = 500_000 + self.below(1_500_000) as u32;
+                Some(Command::ClockRate { process, ppm })
+            }
+            Trouble::Campaign => Some(Command::Campaign {
+                server: self.name(world, &[Kind::Server])?,
+            }),
+            Trouble::Release => {
+                let worker = self.name(world, &[Kind::Worker])?;
+                let resource = world.names().resources().first()?.clone();
+                if self.chance(1, 2) {
+                    Some(Command::Release { worker })
+                } else {
+                    Some(Command::Acquire { worker, resource })
+                }
+            }
+        }
+    }
+
+    fn name(&mut self, world: &World, kinds: &[Kind]) -> Option<String> {
+        let names = world.names();
+        let ids: Vec<ProcessId> = names
+            .ids()
+            .filter(|id| kinds.contains(&names.kind(*id)))
+            .collect();
+        self.one_of(&ids).map(|id| names.name(id).to_owned())
+    }
+
+    fn pair(&mut self, world: &World) -> Option<(String, String)> {
+        let all = [Kind::Server, Kind::Worker, Kind::Client, Kind::Store];
+        Some((self.name(world, &[Kind::Server])?, self.name(world, &all)?))
+    }
+
+    fn partition(&mut self, world: &World) -> Option<Command> {
+        let names = world.names();
+        let mut groups = vec![Vec::new(), Vec::new()];
+        for id in names.ids() {
+            let side = self.below(2) as usize;
+            groups[side].push(names.name(id).to_owned());
+        }
+        groups
+            .iter()
+            .all(|g| !g.is_empty())
+            .then_some(Command::Partition { groups })
+    }
+
+    fn message(&mut self, world: &World) -> Option<Command> {
+        let flights: Vec<_> = world.in_flight().map(|flight| flight.id).collect();
+        let id = self.one_of(&flights)?;
+        let name = |id| world.names().name(id).to_owned();
+        let message = MessageName {
+            from: name(id.from),
+            to: name(id.to),
+            number: id.number,
+        };
+        Some(match self.below(4) {
+            0 => Command::Drop { message },
+            1 => Command::Duplicate { message },
+            2 => Command::Deliver { message },
+            _ => Command::Delay {
+                message,
+                by: self.millis(1, 8_000),
+            },
+        })
+    }
+
+    fn work(&mut self, world: &World) -> Option<Command> {
+        if self.chance(1, 3) {
+            let client = self.name(world, &[Kind::Client])?;
+            let key = ["x", "y", "z"][self.below(3) as usize].to_owned();
+            let value = self.below(1_000).to_string();
+            return Some(Command::Put { client, key, value });
+        }
+        let process = self.name(world, &[Kind::Worker])?;
+        let store = self.name(world, &[Kind::Store])?;
+        let value = format!("charge {}", self.below(100));
+        Some(Command::Write {
+            process,
+            store,
+            value,
+        })
+    }
+
+    fn repair(&mut self, world: &World) -> Option<Command> {
+        let names = world.names();
+        let down: Vec<ProcessId> = names
+            .ids()
+            .filter(|id| !world.status(*id).is_running())
+            .collect();
+        if let Some(id) = self.one_of(&down)
+            && self.chance(3, 4)
+        {
+            let process = names.name(id).to_owned();
+            return Some(if world.status(id).is_asleep() {
+                Command::Resume { process }
+            } else {
+                Command::Restart { process }
+            });
+        }
+        Some(Command::Heal)
+    }
+
+    /// Everything running again, every link whole and every message on time: what healing all faults takes.
+    #[must_use]
+    pub fn heal_all(world: &World) -> Vec<Command> {
+        let names = world.names();
+        let mut commands = vec![Command::Heal];
+        for from in names.ids() {
+            for to in names.ids().filter(|to| *to != from) {
+                let (from, to) = (names.name(from).to_owned(), names.name(to).to_owned());
+                let (min, max) = (world.setup().latency_min, world.setup().latency_max);
+                commands.push(Command::Latency {
+                    from: from.clone(),
+                    to: to.clone(),
+                    min,
+                    max,
+                });
+                commands.push(Command::Loss { from, to, ppm: 0 });
+            }
+        }
+        for id in names.ids() {
+            let process = names.name(id).to_owned();
+            if world.status(id).is_asleep() {
+                commands.push(Command::Resume { process });
+            } else if world.status(id).is_crashed() {
+                commands.push(Command::Restart { process });
+            }
+        }
+        for switch in Switch::ALL {
+            if world.world_switch(*switch) != Position::On {
+                let (switch, position) = (*switch, Position::On);
+                commands.push(Command::Set {
+                    switch,
+                    position,
+                    at: None,
+                });
+            }
+        }
+        commands
+    }
+}

@@ -1,0 +1,222 @@
+//! The invariants as full predicates: slow, plain, and looking at everything again after every step.
+//!
+//! The auditor who recounts the whole ledger each evening. The monitors must agree with it on the first
+//! step at which an invariant is broken.
+
+use std::collections::BTreeMap;
+
+use leasehold_engine::event::{Event, Outcome, Step};
+use leasehold_engine::monitor::Invariant;
+use leasehold_engine::raft::Entry;
+use leasehold_engine::registry::Op;
+use leasehold_engine::setup::Kind;
+use leasehold_engine::units::{ProcessId, RequestId, StepNumber, Term, Token};
+use leasehold_engine::world::World;
+
+#[derive(Clone, Debug, Default)]
+pub struct Oracle {
+    leaders: Vec<(Term, ProcessId)>,
+    /// Every log that any server ever had, as it changed.
+    logs: Vec<Vec<Entry>>,
+    /// By index: the entry's term when first committed anywhere, and the term it was committed in.
+    committed: BTreeMap<u64, (Term, Term)>,
+    applied: Vec<(u64, Entry)>,
+    /// What the service's log did, each entry once: the event and the step.
+    ledger: Vec<Event>,
+    writes: Vec<(ProcessId, Token)>,
+    acknowledged: Vec<(ProcessId, RequestId)>,
+    pub first: BTreeMap<Invariant, StepNumber>,
+}
+
+impl Oracle {
+    /// Looks at the world after a step, and notes what is broken now and was not before.
+    pub fn look(&mut self, step: &Step, world: &World) {
+        self.remember(step, world);
+        for (invariant, holds) in [
+            (Invariant::ElectionSafety, self.election_safety()),
+            (Invariant::LogMatching, self.log_matching(world)),
+            (
+                Invariant::LeaderCompleteness,
+                self.leader_completeness(world),
+            ),
+            (Invariant::StateMachineSafety, self.state_machine_safety()),
+            (Invariant::TokenMonotonic, self.token_monotonic()),
+            (Invariant::OneHolder, self.one_holder()),
+            (Invariant::DeadlineWithinGrant, deadline_within_grant(world)),
+            (Invariant::NoOlderToken, self.no_older_token()),
+            (Invariant::NoLostWrite, self.no_lost_write(world)),
+        ] {
+            if !holds {
+                self.first.entry(invariant).or_insert(step.number);
+            }
+        }
+    }
+
+    fn remember(&mut self, step: &Step, world: &World) {
+        let servers: Vec<ProcessId> = world.names().of_kind(Kind::Server).collect();
+        for id in &servers {
+            let server = world.server(*id).unwrap();
+            if server.is_leader() && !self.leaders.contains(&(server.term(), *id)) {
+                self.leaders.push((server.term(), *id));
+            }
+            for (at, entry) in server
+                .log()
+                .iter()
+                .take(server.commit().0 as usize)
+                .enumerate()
+            {
+                self.committed
+                    .entry(at as u64 + 1)
+                    .or_insert((entry.term, server.term()));
+            }
+        }
+        let mut news = false;
+        for event in step.events() {
+            let id = step.process.unwrap_or(ProcessId(0));
+            match event {
+                Event::EntryApplied { index, .. } => {
+                    let entry = world.server(id).unwrap().log().entry(*index).unwrap();
+                    news = self.applied.iter().all(|(applied, _)| applied < &index.0);
+                    self.applied.push((index.0, entry.clone()));
+                }
+                Event::LeaseGranted { .. }
+                | Event::LeaseExpired { .. }
+                | Event::LeaseReleased { .. }
+                    if news =>
+                {
+                    self.ledger.push(event.clone());
+                }
+                Event::WriteAccepted { token, .. } | Event::StaleWriteObserved { token, .. } => {
+                    self.writes.push((id, *token));
+                }
+                Event::RequestEnded {
+                    request,
+                    outcome: Outcome::Accepted,
+                } => {
+                    self.acknowledged.push((id, *request));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn election_safety(&self) -> bool {
+        self.leaders.iter().all(|(term, leader)| {
+            self.leaders
+                .iter()
+                .all(|(other_term, other)| term != other_term || leader == other)
+        })
+    }
+
+    fn log_matching(&mut self, world: &World) -> bool {
+        let mut holds = true;
+        for id in world.names().of_kind(Kind::Server) {
+            let log: Vec<Entry> = world.server(id).unwrap().log().iter().cloned().collect();
+            if self.logs.contains(&log) {
+                continue;
+            }
+            for other in &self.logs {
+                let common = (0..log.len().min(other.len())).rev();
+                let agree = common
+                    .into_iter()
+                    .find(|at| log[*at].term == other[*at].term);
+                holds &= agree.is_none_or(|at| log[..=at] == other[..=at]);
+            }
+            self.logs.push(log);
+        }
+        holds
+    }
+
+    fn leader_completeness(&self, world: &World) -> bool {
+        world.names().of_kind(Kind::Server).all(|id| {
+            let server = world.server(id).unwrap();
+            !server.is_leader()
+                || self.committed.iter().all(|(index, (entry_term, term))| {
+                    let there = server.log().iter().nth(*index as usize - 1).map(|e| e.term);
+                    server.term() <= *term || there == Some(*entry_term)
+                })
+        })
+    }
+
+    fn state_machine_safety(&self) -> bool {
+        let mut first: BTreeMap<u64, &Entry> = BTreeMap::new();
+        self.applied
+            .iter()
+            .all(|(index, entry)| *first.entry(*index).or_insert(entry) == entry)
+    }
+
+    fn token_monotonic(&self) -> bool {
+        let mut highest = BTreeMap::new();
+        self.ledger.iter().all(|event| match event {
+            Event::LeaseGranted {
+                resource, token, ..
+            } => highest
+                .insert(*resource, *token)
+                .is_none_or(|before| before < *token),
+            _ => true,
+        })
+    }
+
+    fn one_holder(&self) -> bool {
+        let mut held: BTreeMap<_, (ProcessId, Token)> = BTreeMap::new();
+        self.ledger.iter().all(|event| match event {
+            Event::LeaseGranted {
+                resource,
+                worker,
+                token,
+            } => held.insert(*resource, (*worker, *token)).is_none(),
+            Event::LeaseExpired {
+                resource,
+                worker,
+                token,
+            }
+            | Event::LeaseReleased {
+                resource,
+                worker,
+                token,
+            } => {
+                if held.get(resource) == Some(&(*worker, *token)) {
+                    held.remove(resource);
+                }
+                true
+            }
+            _ => true,
+        })
+    }
+
+    fn no_older_token(&self) -> bool {
+        let mut highest = BTreeMap::new();
+        self.writes.iter().all(|(store, token)| {
+            let seen = highest.entry(*store).or_insert(*token);
+            let holds = *seen <= *token;
+            *seen = (*seen).max(*token);
+            holds
+        })
+    }
+
+    fn no_lost_write(&self, world: &World) -> bool {
+        let Some((leader, _)) = world.truth().leader() else {
+            return true;
+        };
+        let log = world.server(leader).unwrap().log();
+        self.acknowledged.iter().all(|(client, request)| {
+            log.iter().any(|entry| {
+                matches!(&entry.op, Op::Put { client: c, request: r, .. } if (c, r) == (client, request))
+            })
+        })
+    }
+}
+
+fn deadline_within_grant(world: &World) -> bool {
+    world.names().of_kind(Kind::Worker).all(|id| {
+        let Some((resource, token, _, _)) = world.worker(id).unwrap().deadline() else {
+            return true;
+        };
+        let until = world.own_deadline(id).unwrap();
+        let ended = world
+            .truth()
+            .grant(resource, id, token)
+            .and_then(|grant| grant.ended);
+        ended.is_none_or(|(at, _)| until <= at)
+    })
+}

@@ -1,0 +1,178 @@
+//! Random worlds under swarms of faults: with every switch on nothing breaks; whatever breaks with
+//! switches off is seen first by the monitor and by the full predicate at the same step.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::oracle::Oracle;
+use leasehold_engine::event::{Event, Step};
+use leasehold_engine::history::History;
+use leasehold_engine::monitor::Invariant;
+use leasehold_engine::swarm::{Beyond, Swarm};
+use leasehold_engine::units::Duration;
+
+const STEPS: u64 = 2_000;
+
+/// How many runs: more behind `SLOW=1`.
+fn runs(few: u64, many: u64) -> u64 {
+    if std::env::var_os("SLOW").is_some() {
+        many
+    } else {
+        few
+    }
+}
+
+/// What must have happened in the runs for them to mean anything.
+#[derive(Default, Debug)]
+struct Counts {
+    elections: u64,
+    commits: u64,
+    expiries: u64,
+    refusals: u64,
+    jeopardies: u64,
+    crashes: u64,
+}
+
+impl Counts {
+    fn count(&mut self, step: &Step) {
+        for event in step.events() {
+            match event {
+                Event::BecameLeader { .. } => self.elections += 1,
+                Event::CommitAdvanced { .. } => self.commits += 1,
+                Event::LeaseExpired { .. } => self.expiries += 1,
+                Event::WriteRefused { .. } => self.refusals += 1,
+                Event::JeopardyBegan { .. } => self.jeopardies += 1,
+                Event::Crashed { .. } => self.crashes += 1,
+                _ => {}
+            }
+        }
+    }
+
+    fn assert_none_is_zero(&self) {
+        let all = [
+            self.elections,
+            self.commits,
+            self.expiries,
+            self.refusals,
+            self.jeopardies,
+            self.crashes,
+        ];
+        assert!(all.iter().all(|n| 0 < *n), "{self:?}");
+    }
+}
+
+#[test]
+fn nothing_breaks_while_every_switch_is_on() {
+    let mut counts = Counts::default();
+    for seed in 0..runs(1_000, 10_000) {
+        let mut swarm = Swarm::new(seed, Beyond::default());
+        let mut history = History::new(swarm.setup()).unwrap();
+        swarm.play(&mut history, STEPS, |step, _| counts.count(step));
+        for invariant in Invariant::ALL {
+            let broken = history.world().broken(*invariant);
+            assert_eq!(broken, None, "seed {seed}: {invariant}");
+        }
+    }
+    counts.assert_none_is_zero();
+    println!("{counts:?}");
+}
+
+#[test]
+fn the_full_predicates_see_nothing_either() {
+    for seed in 0..runs(30, 300) {
+        let mut swarm = Swarm::new(seed, Beyond::default());
+        let mut history = History::new(swarm.setup()).unwrap();
+        let mut oracle = Oracle::default();
+        swarm.play(&mut history, STEPS, |step, world| oracle.look(step, world));
+        assert_eq!(oracle.first, BTreeMap::new(), "seed {seed}");
+    }
+}
+
+#[test]
+fn monitors_and_full_predicates_fire_first_at_the_same_step() {
+    let mut fired: BTreeMap<Invariant, u64> = BTreeMap::new();
+    for seed in 0..runs(300, 3_000) {
+        let mut swarm = Swarm::new(
+            seed,
+            Beyond {
+                drift: true,
+                switches: true,
+            },
+        );
+        let mut history = History::new(swarm.setup()).unwrap();
+        let mut oracle = Oracle::default();
+        swarm.play(&mut history, 1_000, |step, world| oracle.look(step, world));
+        for invariant in Invariant::ALL {
+            let monitor = history.world().broken(*invariant).map(|b| b.step);
+            let full = oracle.first.get(invariant).copied();
+            assert_eq!(monitor, full, "seed {seed}: {invariant}");
+            *fired.entry(*invariant).or_default() += u64::from(monitor.is_some());
+        }
+    }
+    println!("{fired:?}");
+    assert!(
+        Invariant::ALL.iter().filter(|i| 0 < fired[i]).count() >= 6,
+        "{fired:?}"
+    );
+}
+
+#[test]
+fn healed_runs_make_progress() {
+    for seed in 0..runs(60, 1_000) {
+        let mut swarm = Swarm::new(seed, Beyond::default());
+        let mut history = History::new(swarm.setup()).unwrap();
+        swarm.play(&mut history, STEPS, |_, _| {});
+        let mut step = Step::empty();
+        for command in Swarm::heal_all(history.world()) {
+            history.act_or_skip(command, &mut step);
+        }
+        let mut granted = false;
+        let mut accepted = false;
+        let put = "put c1 x \"last\"".parse().unwrap();
+        history.act(put, &mut step).unwrap();
+        for worker in ["A", "B"] {
+            let resource = history.world().names().resources()[0].clone();
+            let ask = format!("acquire {worker} {resource}").parse().unwrap();
+            history.act_or_skip(ask, &mut step);
+        }
+        let to = history.world().now().plus(Duration::secs(240));
+        history.run_to(to, |step, _| {
+            for event in step.events() {
+                granted |= matches!(
+                    event,
+                    Event::LeaseRenewed { .. } | Event::LeaseReceived { .. }
+                );
+                accepted |= matches!(event, Event::PutApplied { value, .. } if &**value == "last");
+            }
+        });
+        assert!(granted, "seed {seed}: nobody came to hold the lease");
+        assert!(accepted, "seed {seed}: the put was never applied");
+        assert!(
+            history.world().truth().leader().is_some(),
+            "seed {seed}: nobody leads"
+        );
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_steps() {
+    for seed in 0..20 {
+        let hashes = || {
+            let mut swarm = Swarm::new(
+                seed,
+                Beyond {
+                    drift: true,
+                    switches: true,
+                },
+            );
+            let mut history = History::new(swarm.setup()).unwrap();
+            let mut hashes = Vec::new();
+            swarm.play(&mut history, 600, |_, world| {
+                hashes.push(world.state_hash())
+            });
+            hashes
+        };
+        assert_eq!(hashes(), hashes(), "seed {seed}");
+    }
+}
