@@ -63,8 +63,8 @@ pub enum Failure {
     },
     /// A command that could not be carried out.
     Command {
-        command: Command,
-        error: CommandError,
+        command: Box<Command>,
+        error: Box<CommandError>,
         place: Place,
     },
 }
@@ -656,10 +656,9 @@ impl Director {
         if recorded_next(history).is_some_and(|recorded| recorded == command) {
             history.step(step);
         } else if let Err(error) = history.act(command.clone(), step) {
-            let command = command.clone();
             let failure = Failure::Command {
-                command,
-                error,
+                command: Box::new(command.clone()),
+                error: Box::new(error),
                 place,
             };
             if self.script.replay.is_some() {

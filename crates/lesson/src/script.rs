@@ -443,14 +443,13 @@ fn act(
     place: Place,
     step: &mut Step,
 ) -> Result<(), Failure> {
-    history.act(command.clone(), step).map_err(|error| {
-        let command = command.clone();
-        Failure::Command {
-            command,
-            error,
+    history
+        .act(command.clone(), step)
+        .map_err(|error| Failure::Command {
+            command: Box::new(command.clone()),
+            error: Box::new(error),
             place,
-        }
-    })
+        })
 }
 
 /// Reads the lines of a script or proof; `first` is the number of the first line. Empty lines and lines that

@@ -75,7 +75,7 @@ impl<'l> Part<'l> {
 }
 
 fn find_outside_quotes(text: &str, separator: &str) -> Option<usize> {
-    let is_outside = |at: &usize| text[..*at].matches('"').count() % 2 == 0;
+    let is_outside = |at: &usize| text[..*at].matches('"').count().is_multiple_of(2);
     text.match_indices(separator)
         .map(|(at, _)| at)
         .find(is_outside)

@@ -330,7 +330,10 @@ impl Reader<'_, '_> {
             Kind::List(start) => {
                 let items = frame.proses.into_iter().map(|prose| match prose {
                     Prose::Quote(inner) => inner,
-                    other => vec![other],
+                    other @ (Prose::Heading(_)
+                    | Prose::Paragraph(_)
+                    | Prose::List { .. }
+                    | Prose::Code { .. }) => vec![other],
                 });
                 let items = items.collect();
                 self.prose(Prose::List { start, items });

@@ -215,7 +215,7 @@ fn read_world(sections: &mut [Section], errors: &mut Errors<'_>) -> Option<world
                         found = Some(world::read(&lines, offset, errors));
                     }
                 }
-                item => section.items.push(item),
+                item @ (Item::Prose(_) | Item::Fence(_)) => section.items.push(item),
             }
         }
     }

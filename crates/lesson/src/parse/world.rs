@@ -292,17 +292,17 @@ fn wanted(value: &DeValue<'_>, what: &str, example: &str) -> Trouble {
 }
 
 fn text(value: &DeValue<'_>) -> Result<String, Trouble> {
-    match value {
-        DeValue::String(text) => Ok(text.to_string()),
-        other => Err(wanted(other, "a text", "\"orders\", with double quotes")),
-    }
+    let DeValue::String(text) = value else {
+        return Err(wanted(value, "a text", "\"orders\", with double quotes"));
+    };
+    Ok(text.to_string())
 }
 
 fn truth(value: &DeValue<'_>) -> Result<bool, Trouble> {
-    match value {
-        DeValue::Boolean(truth) => Ok(*truth),
-        other => Err(wanted(other, "true or false", "contend = false")),
-    }
+    let DeValue::Boolean(truth) = value else {
+        return Err(wanted(value, "true or false", "contend = false"));
+    };
+    Ok(*truth)
 }
 
 fn number(value: &DeValue<'_>, most: u64) -> Result<u64, Trouble> {
@@ -321,10 +321,10 @@ fn number(value: &DeValue<'_>, most: u64) -> Result<u64, Trouble> {
 fn list<'v, 'i>(
     value: &'v DeValue<'i>,
 ) -> Result<impl Iterator<Item = &'v DeValue<'i>> + use<'v, 'i>, Trouble> {
-    match value {
-        DeValue::Array(items) => Ok(items.iter().map(Spanned::get_ref)),
-        other => Err(wanted(other, "a list", "workers = [\"A\", \"B\"]")),
-    }
+    let DeValue::Array(items) = value else {
+        return Err(wanted(value, "a list", "workers = [\"A\", \"B\"]"));
+    };
+    Ok(items.iter().map(Spanned::get_ref))
 }
 
 fn texts(value: &DeValue<'_>) -> Result<Vec<String>, Trouble> {

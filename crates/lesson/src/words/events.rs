@@ -212,7 +212,7 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             format!("{who} learns that {} did not vote for it.", name(voter))
         }
         Event::BecameLeader { term } => format!("{who} leads term {term}."),
-        Event::SteppedDown { term } => format!("{who} steps down; it is in term {term}."),
+        Event::SteppedDown { term } => format!("{who} steps down; it led term {term}."),
         Event::LeaderFollowed { leader, term } => {
             format!("{who} follows {}, leader of term {term}.", name(leader))
         }
@@ -451,7 +451,7 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         }
         Event::GrantTooLate { resource, token } => {
             format!(
-                "{who}'s grant of {}, token {token}, comes when it is over.",
+                "{who}'s grant of {}, token {token}, is over by its own count when it comes.",
                 thing(resource)
             )
         }

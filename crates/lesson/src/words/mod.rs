@@ -95,9 +95,10 @@ pub fn trace_line(step: &Step, names: &Names) -> String {
         }
         let rule = facts[0].rule;
         // A broken invariant stands for itself: its own source says more than "it is watched".
-        let source = match &facts[0].event {
-            Event::InvariantBroken { invariant, .. } => invariant.source(),
-            _ => rule.source(),
+        let source = if let Event::InvariantBroken { invariant, .. } = &facts[0].event {
+            invariant.source()
+        } else {
+            rule.source()
         };
         line.push_str(&format!(" [{}: {source}]", rule.key()));
     }
