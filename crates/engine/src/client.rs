@@ -107,7 +107,10 @@ impl Client {
         let target = self.target.or_else(|| cx.servers.iter().next());
         self.target = target;
         let dedupe = cx.is_on(Switch::OpDedupe);
-        let Some(server) = target else { return };
+        let Some(server) = target else {
+            // A world without a service: nobody can have carried it out.
+            return self.end(Outcome::Refused, Rule::OnlyLeaderServes, cx);
+        };
         let Some(request) = self.requests.back_mut().filter(|r| r.outcome.is_none()) else {
             return;
         };

@@ -519,8 +519,11 @@ impl Server {
                     self.voted_for = Some(candidate);
                     self.persist_vote(cx);
                 }
-                // Granting resets the timer, refusing does not (Raft Figure 2, followers).
-                self.reset_election_timer(cx);
+                // Granting resets the timer, refusing does not (Raft Figure 2, followers). A leader has
+                // none, even where `one_vote_per_term` is off and it votes for another.
+                if !self.is_leader() {
+                    self.reset_election_timer(cx);
+                }
                 cx.effects.push(Effect::AwaitSync);
             }
         }

@@ -55,7 +55,7 @@ switches! {
     /// An append must match the entry before it (Raft §5.3).
     PrevLogCheck = "prev_log_check", Safety, Some(Invariant::LogMatching);
     /// Messages of an older term change nothing (Raft §5.1).
-    StaleTermCheck = "stale_term_check", Safety, Some(Invariant::LogMatching);
+    StaleTermCheck = "stale_term_check", Safety, Some(Invariant::LeaderCompleteness);
     /// Only entries of the leader's own term are committed by counting (Raft §5.4.2).
     CommitOnlyCurrentTerm = "commit_only_current_term", Safety, Some(Invariant::StateMachineSafety);
     /// A follower commits no further than the last entry it has just checked (Raft Figure 2).
@@ -76,10 +76,10 @@ switches! {
     ConservativeDeadline = "conservative_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
     /// A holder measures its lease on its monotonic clock, not on its wall clock.
     MonotonicDeadline = "monotonic_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
-    /// A worker looks at its lease before it writes.
-    CheckBeforeWrite = "check_before_write", Safety, Some(Invariant::NoOlderToken);
-    /// A holder whose renewals go unanswered answers "doubt" when it checks.
-    Jeopardy = "jeopardy", Safety, Some(Invariant::NoOlderToken);
+    /// A worker looks at its lease before it writes. It narrows the window; only the fence closes it.
+    CheckBeforeWrite = "check_before_write", Safety, None;
+    /// A holder whose renewals go unanswered answers "doubt" when it checks. It narrows the window too.
+    Jeopardy = "jeopardy", Safety, None;
     /// A repeated request is answered, not carried out again (dissertation §6.3).
     OpDedupe = "op_dedupe", Safety, None;
     /// The store compares tokens: off, observe, or enforce.

@@ -625,7 +625,6 @@ impl Worker {
             // By the wall clock, it is not over yet: look again when that clock would say so.
             let left = held.deadline.wall.0.saturating_sub(cx.wall.0).max(1);
             cx.set_timer(TimerKind::Deadline, Duration(left.unsigned_abs()));
-            self.look(cx);
             return;
         }
         let (resource, token) = (held.resource, held.token);

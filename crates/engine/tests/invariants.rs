@@ -2,6 +2,12 @@
 //! predicate fire first at the same step, and the reason names the right processes. With the switch on,
 //! the same commands break nothing.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test may"
+)]
+
 mod common;
 
 use common::{Run, cold};
@@ -543,6 +549,87 @@ fn breaks_deadline_within_grant_a_wall_clock_steps_back() {
     );
     assert!(
         matches!(reason, Reason::DeadlineOutlivesGrant { worker: A, .. }),
+        "{reason:?}"
+    );
+}
+
+/// Case A08: a deposed leader's append overwrites what its successor has committed.
+#[test]
+fn breaks_leader_completeness_a_stale_append_is_taken() {
+    let setup = Setup {
+        clients: vec!["c1".into(), "c2".into()],
+        client_timeout: Duration::millis(400),
+        ..cold(3)
+    };
+    let script = "
+        campaign s1
+        run 1s
+        cut s1 <-> s2
+        cut s3 -> s1
+        cut c2 -> s1
+        latency s1 -> s3 4s 4s
+        put c1 x \"old\"
+        run 100ms
+        campaign s2
+        run 1s
+        put c2 x \"new\"
+        run 2s
+        cut s2 -> s3
+        run 2s
+        heal
+        latency s1 -> s3 50ms 50ms
+        crash s2
+        campaign s1
+        run 500ms
+        campaign s1
+        run 1s";
+    let reason = check(
+        &setup,
+        "stale_term_check",
+        script,
+        Invariant::LeaderCompleteness,
+    );
+    assert!(
+        matches!(
+            reason,
+            Reason::LeaderLacksEntry {
+                leader: S1,
+                committed_by: S2,
+                ..
+            }
+        ),
+        "{reason:?}"
+    );
+}
+
+/// Case D04: a follower commits a tail that the append did not speak of.
+#[test]
+fn breaks_state_machine_safety_a_follower_commits_beyond_what_it_was_shown() {
+    let setup = Setup {
+        clients: vec!["c1".into(), "c2".into()],
+        latency_min: Duration::millis(50),
+        latency_max: Duration::millis(50),
+        ..cold(3)
+    };
+    let script = format!(
+        "campaign s3
+        run 1s
+        {}
+        partition s3 c1 | s1 s2 c2
+        put c1 x \"stale\"
+        run 1s
+        campaign s1
+        run 1s
+        {}
+        heal
+        run 1s",
+        "put c1 x \"1\"\nrun 500ms\n".repeat(70),
+        "put c2 y \"2\"\nrun 500ms\n".repeat(4),
+    );
+    let switch = "commit_clamp_to_last_new_entry";
+    let reason = check(&setup, switch, &script, Invariant::StateMachineSafety);
+    assert!(
+        matches!(reason, Reason::AppliedDiffer { second: S3, .. }),
         "{reason:?}"
     );
 }

@@ -1,6 +1,12 @@
 //! Random worlds under swarms of faults: with every switch on nothing breaks; whatever breaks with
 //! switches off is seen first by the monitor and by the full predicate at the same step.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test may"
+)]
+
 mod common;
 
 use std::collections::BTreeMap;
