@@ -173,7 +173,7 @@ impl History {
         if taken <= branch.entries.len() as u64 {
             return;
         }
-        branch.entries.push(StepEntry::of(step));
+        branch.entries.push(StepEntry::of(step, &self.world));
         branch.end = Position {
             at: position.at.max(branch.end.at),
             step: position.step,
@@ -539,7 +539,10 @@ pub enum ImportError {
 }
 
 impl StepEntry {
-    fn of(step: &Step) -> Self {
+    fn of(step: &Step, world: &World) -> Self {
+        // What every server applies is worth one stop: where it is news, at the leader.
+        let leader = world.truth().leader().map(|(id, _)| id);
+        let elsewhere = step.process.is_some() && step.process != leader;
         let tag = match &step.kind {
             StepKind::Delivery { kind, .. } => StepTag::Delivery(*kind),
             StepKind::Timer { timer } => StepTag::Timer(*timer),
@@ -551,9 +554,24 @@ impl StepEntry {
             process: step.process,
             tag,
             rule: step.rule(),
-            notable: step.events().any(is_notable),
+            notable: step
+                .events()
+                .any(|event| is_notable(event) && !(elsewhere && is_applied(event))),
         }
     }
+}
+
+/// Whether an event tells of a log entry that was applied, so that every server has it once.
+const fn is_applied(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::LeaseGranted { .. }
+            | Event::WaiterQueued { .. }
+            | Event::WaiterLeft { .. }
+            | Event::LeaseReleased { .. }
+            | Event::LeaseExpired { .. }
+            | Event::PutApplied { .. }
+    )
 }
 
 /// Whether an event is one of those that a person who steps through a run wants to stop at.
