@@ -78,6 +78,8 @@ impl Trace {
 
     pub(crate) fn step(&mut self, step: &Step, world: &World) {
         self.totals.steps += 1;
+        #[cfg(test)]
+        tests::check_sentences(step, world);
         let line = words::trace_line(step, world.names());
         self.line(&format!("{line} {:016x}", world.state_hash()));
     }
@@ -160,4 +162,25 @@ fn run_lesson(file: &LessonFile, trace: &mut Trace) -> u64 {
         .iter()
         .map(|run| worlds::broken(run.history.world()))
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every event's sentence fits a caption and a breath.
+    pub(super) fn check_sentences(step: &Step, world: &World) {
+        for event in step.events() {
+            let sentence = words::event(event, step.process, world.names());
+            let is_short = sentence.chars().count() <= 120;
+            assert!(is_short && sentence.ends_with('.'), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn every_sentence_is_short_and_ends() {
+        for part in 0..parts() {
+            assert!(!run(part, false, &mut Totals::default()).is_empty());
+        }
+    }
 }

@@ -392,16 +392,18 @@ impl Director {
         stepped
     }
 
-    /// Answers the question that is asked. Does nothing where none is, or for a choice that it does not have.
-    pub fn choose(&mut self, choice: usize) {
+    /// Answers the question that is asked. False where none is, or for a choice that it does not have.
+    pub fn choose(&mut self, choice: usize) -> bool {
         let Phase::Asking(predict) = self.phase() else {
-            return;
+            return false;
         };
-        if choice < predict.choices.len() {
-            self.answers.insert(self.script.at, choice);
-            self.script.wait = Wait::Nothing;
-            self.settle();
+        if predict.choices.len() <= choice {
+            return false;
         }
+        self.answers.insert(self.script.at, choice);
+        self.script.wait = Wait::Nothing;
+        self.settle();
+        true
     }
 
     /// Goes on to the next page when this one is over. False when it is not, or is the last.
@@ -420,17 +422,22 @@ impl Director {
         true
     }
 
-    /// Goes to where exactly `to` steps of a run are taken, back or forward, script and world together.
-    /// Stops are passed and questions are not asked on the way. As far as the lesson has been played.
+    /// Goes to where exactly `to` steps of a run are taken, back or forward, script and world together, as far as
+    /// the lesson has been played. Where a page ended and the next began at that very moment, the later one.
+    /// Stops are passed and questions are not asked on the way.
     pub fn seek(&mut self, run: usize, to: StepNumber) {
         let run = run.min(self.runs.len() - 1);
-        let before = |r: &Remembered| r.script.run == run && r.positions[run].step <= to;
-        let Some(from) = self.remembered.iter().rposition(before) else {
-            return self.restore(0);
-        };
-        self.restore(from);
-        let is_there = |d: &Self| d.script.run == run && to <= d.run().history.position().step;
-        self.pass_until(is_there);
+        let is_before = |r: &Remembered| r.script.run == run && r.positions[run].step < to;
+        let is_first = |r: &Remembered| r.script.run == run;
+        let from = self.remembered.iter().rposition(is_before);
+        let from = from.or_else(|| self.remembered.iter().position(is_first));
+        self.restore(from.unwrap_or(0));
+        self.pass_until(|d| d.script.run == run && to <= d.run().history.position().step);
+        let here = self.run().history.position();
+        let is_here = |r: &Remembered| r.script.run == run && r.positions[run] == here;
+        if let Some(later) = self.remembered.iter().rposition(is_here) {
+            self.restore(later);
+        }
     }
 
     /// Goes to the beginning of a page, playing the lesson that far if need be. False if it fails before.
@@ -605,7 +612,12 @@ impl Director {
                 Some(Did::Waits)
             }
             Do::Again(change) => {
-                if matches!(allow, Allow::Nothing) {
+                let is_held = match allow {
+                    Allow::Nothing => true,
+                    Allow::Until(to) => to <= self.world().now(),
+                    Allow::Anything => false,
+                };
+                if is_held {
                     return Some(Did::Limit);
                 }
                 self.begin_again(change.clone());

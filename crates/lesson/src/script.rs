@@ -46,7 +46,9 @@ pub fn directive(line: &str, names: &Names) -> Result<Do, LineError> {
 }
 
 fn read(line: &str, names: &Names) -> Result<Do, LineError> {
-    let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let (verb, rest) = line
+        .split_once(char::is_whitespace)
+        .unwrap_or((line, &line[line.len()..]));
     match verb {
         "run" => run(line, rest.trim(), names),
         "stop" => stop(line, names),

@@ -130,7 +130,8 @@ impl Reader<'_, '_> {
             Event::HardBreak => self.inline(Inline::Break),
             Event::Html(html) | Event::InlineHtml(html) => {
                 let is_comment = self.stack.iter().any(|f| matches!(f.kind, Kind::Nothing));
-                if !is_comment && !html.starts_with("<!--") {
+                let is_told = html.starts_with("<!--") || html.starts_with("</");
+                if !is_comment && !is_told {
                     self.unsupported(range.start, "HTML", "write it in Markdown");
                 }
             }

@@ -4,6 +4,7 @@
 //! [`crate::judge`].
 
 mod blocks;
+mod keys;
 mod markdown;
 mod world;
 

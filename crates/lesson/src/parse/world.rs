@@ -3,18 +3,14 @@
 //! The stage manager's list. Every wrong key is reported, each at its place; what is wrong is put back to its
 //! default, so that the rest can still be checked.
 
-use std::ops::Range;
-
+use crate::place::nearest;
+use crate::words::{self, Trouble};
 use leasehold_engine::setup::{Names, Setup};
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, SpanText};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
-use crate::place::nearest;
-use crate::words::{self, Trouble};
 
 use super::Errors;
+use super::keys::{self, Entry, Value};
 use super::markdown::Line;
 
 const KEYS: &[&str] = &[
@@ -88,18 +84,12 @@ pub(super) fn read(lines: &[Line], fence: usize, errors: &mut Errors<'_>) -> Wor
         renew_given: false,
         places: Vec::new(),
     };
-    let (table, wrong) = DeTable::parse_recoverable(&text);
-    for error in wrong {
-        let offset = reader.offset(error.span().map_or(0, |span| span.start));
-        let remedy = "write key = value, texts in double quotes, lists in [ ]";
-        reader.errors.add(
-            offset,
-            format!("this is not TOML: {}", error.message()),
-            remedy,
-        );
+    let (entries, wrong) = keys::read(&text);
+    for (at, trouble) in wrong {
+        reader.wrong(at, trouble);
     }
-    for (key, value) in table.get_ref() {
-        reader.key(key.get_ref(), key.span(), value);
+    for entry in &entries {
+        reader.entry(entry);
     }
     reader.validate();
     reader.world
@@ -115,26 +105,41 @@ impl Reader<'_, '_, '_> {
         self.lines[line].offset + (at - self.starts[line])
     }
 
-    fn wrong(&mut self, span: &Range<usize>, trouble: Trouble) {
-        let offset = self.offset(span.start);
+    fn wrong(&mut self, at: usize, trouble: Trouble) {
+        let offset = self.offset(at);
         self.errors.add(offset, trouble.what, trouble.remedy);
     }
 
-    fn key(&mut self, key: &str, span: Range<usize>, value: &Spanned<DeValue<'_>>) {
-        let place = self.offset(value.span().start);
-        self.places.push((key.to_owned(), place));
-        if let Err(trouble) = self.set(key, value) {
-            let place = if KEYS.contains(&key) {
-                value.span()
+    fn entry(&mut self, entry: &Entry) {
+        let Entry {
+            table,
+            key,
+            key_at,
+            value,
+            value_at,
+        } = entry;
+        let place = self.offset(if table.is_some() {
+            key_at.start
+        } else {
+            value_at.start
+        });
+        self.places.push((key.clone(), place));
+        let set = if table.is_some() {
+            self.switch(key, value)
+        } else {
+            self.set(key, value)
+        };
+        if let Err(trouble) = set {
+            let at = if KEYS.contains(&key.as_str()) {
+                value_at
             } else {
-                span
+                key_at
             };
-            self.wrong(&place, trouble);
+            self.wrong(at.start, trouble);
         }
     }
 
-    fn set(&mut self, key: &str, spanned: &Spanned<DeValue<'_>>) -> Result<(), Trouble> {
-        let value = spanned.get_ref();
+    fn set(&mut self, key: &str, value: &Value) -> Result<(), Trouble> {
         let setup = &mut self.world.setup;
         match key {
             "id" => {
@@ -171,19 +176,12 @@ impl Reader<'_, '_, '_> {
             "sync" => setup.sync = span(value)?,
             "client_timeout" => setup.client_timeout = span(value)?,
             "client_attempts" => setup.client_attempts = number(value, u64::from(u32::MAX))? as u32,
-            "fence" => self.switch("fence", value, &spanned.span()),
+            "fence" => self.switch("fence", value)?,
             "switches" => {
-                let DeValue::Table(table) = value else {
-                    return Err(Trouble::new(
-                        "`switches` is not a table",
-                        "write [switches] on a line",
-                    ));
-                };
-                for (name, value) in table {
-                    self.places
-                        .push((name.get_ref().to_string(), self.offset(name.span().start)));
-                    self.switch(name.get_ref(), value.get_ref(), &name.span());
-                }
+                return Err(Trouble::new(
+                    "`switches` is a table",
+                    "write [switches] on a line of its own",
+                ));
             }
             _ => {
                 let list = format!("keys are {}", KEYS.join(", "));
@@ -201,19 +199,16 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    fn switch(&mut self, name: &str, value: &DeValue<'_>, span: &Range<usize>) {
-        match text(value) {
-            Ok(word) => {
-                let switches = &mut self.world.setup.switches;
-                switches.retain(|(known, _)| known != name);
-                // The position that every switch starts in is not worth saying.
-                let is_default = word == "on" || (name == "fence" && word == "enforce");
-                if !is_default || name.parse::<Switch>().is_err() {
-                    switches.push((name.to_owned(), word));
-                }
-            }
-            Err(trouble) => self.wrong(span, trouble),
+    fn switch(&mut self, name: &str, value: &Value) -> Result<(), Trouble> {
+        let word = text(value)?;
+        let switches = &mut self.world.setup.switches;
+        switches.retain(|(known, _)| known != name);
+        // The position that every switch starts in is not worth saying.
+        let is_default = word == "on" || (name == "fence" && word == "enforce");
+        if !is_default || name.parse::<Switch>().is_err() {
+            switches.push((name.to_owned(), word));
         }
+        Ok(())
     }
 
     /// Lets the engine check the whole, once more for each thing that was wrong.
@@ -272,67 +267,58 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-fn kind(value: &DeValue<'_>) -> &'static str {
+const fn kind(value: &Value) -> &'static str {
     match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) => "a number",
-        DeValue::Float(_) => "a number with a fraction",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
+        Value::Text(_) => "a text",
+        Value::Number(_) => "a number",
+        Value::Truth(_) => "true or false",
+        Value::List(_) => "a list",
     }
 }
 
-fn wanted(value: &DeValue<'_>, what: &str, example: &str) -> Trouble {
-    Trouble::new(
-        format!("{} stands where {what} is expected", kind(value)),
-        format!("write it as in {example}"),
-    )
+fn wanted(value: &Value, what: &str, example: &str) -> Trouble {
+    let what = format!("{} stands where {what} is expected", kind(value));
+    Trouble::new(what, format!("write it as in {example}"))
 }
 
-fn text(value: &DeValue<'_>) -> Result<String, Trouble> {
-    let DeValue::String(text) = value else {
+fn text(value: &Value) -> Result<String, Trouble> {
+    let Value::Text(text) = value else {
         return Err(wanted(value, "a text", "\"orders\", with double quotes"));
     };
-    Ok(text.to_string())
+    Ok(text.clone())
 }
 
-fn truth(value: &DeValue<'_>) -> Result<bool, Trouble> {
-    let DeValue::Boolean(truth) = value else {
+fn truth(value: &Value) -> Result<bool, Trouble> {
+    let Value::Truth(truth) = value else {
         return Err(wanted(value, "true or false", "contend = false"));
     };
     Ok(*truth)
 }
 
-fn number(value: &DeValue<'_>, most: u64) -> Result<u64, Trouble> {
-    let DeValue::Integer(number) = value else {
+fn number(value: &Value, most: u64) -> Result<u64, Trouble> {
+    let Value::Number(number) = value else {
         return Err(wanted(value, "a whole number", "seed = 7"));
     };
-    let read = u64::from_str_radix(number.as_str(), number.radix());
-    read.ok().filter(|n| *n <= most).ok_or_else(|| {
-        Trouble::new(
-            format!("{} is out of range", words::shorten(number.as_str())),
-            format!("write 0 to {most}"),
-        )
+    let read = number.parse().ok().filter(|n| *n <= most);
+    read.ok_or_else(|| {
+        let what = format!("{} is out of range", words::shorten(number));
+        Trouble::new(what, format!("write 0 to {most}"))
     })
 }
 
-fn list<'v, 'i>(
-    value: &'v DeValue<'i>,
-) -> Result<impl Iterator<Item = &'v DeValue<'i>> + use<'v, 'i>, Trouble> {
-    let DeValue::Array(items) = value else {
+fn list(value: &Value) -> Result<impl Iterator<Item = &Value>, Trouble> {
+    let Value::List(items) = value else {
         return Err(wanted(value, "a list", "workers = [\"A\", \"B\"]"));
     };
-    Ok(items.iter().map(Spanned::get_ref))
+    Ok(items.iter())
 }
 
-fn texts(value: &DeValue<'_>) -> Result<Vec<String>, Trouble> {
+fn texts(value: &Value) -> Result<Vec<String>, Trouble> {
     list(value)?.map(text).collect()
 }
 
-fn span(value: &DeValue<'_>) -> Result<Duration, Trouble> {
-    let DeValue::String(text) = value else {
+fn span(value: &Value) -> Result<Duration, Trouble> {
+    let Value::Text(text) = value else {
         return Err(wanted(
             value,
             "a span of time",
@@ -345,8 +331,8 @@ fn span(value: &DeValue<'_>) -> Result<Duration, Trouble> {
 }
 
 /// One span, or the two ends of a range.
-fn spans(value: &DeValue<'_>) -> Result<(Duration, Duration), Trouble> {
-    if !matches!(value, DeValue::Array(_)) {
+fn spans(value: &Value) -> Result<(Duration, Duration), Trouble> {
+    if !matches!(value, Value::List(_)) {
         let one = span(value)?;
         return Ok((one, one));
     }
@@ -360,8 +346,8 @@ fn spans(value: &DeValue<'_>) -> Result<(Duration, Duration), Trouble> {
     }
 }
 
-fn percent(value: &DeValue<'_>) -> Result<u32, Trouble> {
-    let DeValue::String(text) = value else {
+fn percent(value: &Value) -> Result<u32, Trouble> {
+    let Value::Text(text) = value else {
         return Err(wanted(
             value,
             "a percentage",
