@@ -146,7 +146,9 @@ fn run_lesson(lesson: Arc<Lesson>, run: &Run) -> End {
     print_run(&director, run);
     print_page(&director);
     let mut failed = false;
+    let mut caption = String::new();
     loop {
+        print_caption(&director, &mut caption);
         let before = director.active();
         let mut step = Step::empty();
         match director.phase() {
@@ -214,6 +216,20 @@ fn print_run(director: &Director, run: &Run) {
 fn print_page(director: &Director) {
     let page = &director.lesson().pages[director.page()];
     out::line(&format!("\n## {}", page.heading));
+}
+
+/// The caption, when it is another one than before.
+fn print_caption(director: &Director, before: &mut String) {
+    let text = director
+        .caption()
+        .map_or("", |caption| caption.text.as_str());
+    if text != before {
+        text.clone_into(before);
+        out::line(&format!(
+            "watch, from {}: {text}",
+            words::time(director.world().now())
+        ));
+    }
 }
 
 fn print_stop(sentence: Option<&str>, press: Option<&Press>) {
