@@ -16,6 +16,7 @@ use crate::process::{AnswerTo, Cx, DiskWrite, Effect, Input, Message as Envelope
 use crate::registry::{Applied, Holder, Op, Registry};
 use crate::rule::Rule;
 use crate::service::{Answer, AnswerWhat, Ask, AskWhat};
+use crate::setup::SERVERS_MAX;
 use crate::shared::Shared;
 use crate::switch::Switch;
 use crate::units::{
@@ -814,28 +815,25 @@ impl Server {
                 from: index,
             });
         }
-        for entry in &entries {
-            self.log.push(entry.clone());
+        for entry in entries {
+            self.log.push(entry);
         }
         cx.fact(Rule::AppendMatchesPrevious, || Event::EntriesStored {
             from: index,
             to: self.log.last_index(),
         });
-        self.persist_entries(index.previous(), entries, cx);
+        self.persist_after(index.previous(), cx);
     }
 
-    fn persist_entries<R: Recorder>(
-        &mut self,
-        keep: LogIndex,
-        entries: Vec<Entry>,
-        cx: &mut Cx<'_, R>,
-    ) {
+    /// Asks for the log's entries after `keep` to be made durable.
+    fn persist_after<R: Recorder>(&mut self, keep: LogIndex, cx: &mut Cx<'_, R>) {
         if cx.setup.sync == Duration::ZERO {
             // Durable at once: the log in memory is the log on disk.
             self.synced = self.log.last_index();
             return;
         }
         self.syncing.push(self.log.last_index());
+        let entries = self.log.from(keep.next(), usize::MAX);
         cx.effects
             .push(Effect::Persist(DiskWrite::Entries { keep, entries }));
     }
@@ -987,10 +985,10 @@ impl Server {
             term: self.term,
             entry: entry.kind(),
         });
-        self.log.push(entry.clone());
+        self.log.push(entry);
         // Sending does not wait for the leader's own disk (dissertation §10.2.1); counting itself does.
         self.broadcast(cx);
-        self.persist_entries(index.previous(), vec![entry], cx);
+        self.persist_after(index.previous(), cx);
         self.count_own_log(cx);
     }
 
@@ -1012,9 +1010,8 @@ impl Server {
         let Role::Leader(leading) = &self.role else {
             return;
         };
-        let mut matched: Vec<LogIndex> = leading.progress.iter().map(|p| p.matched).collect();
-        matched.sort_unstable();
-        let to = matched[(matched.len() - 1) / 2].min(self.log.last_index());
+        let to = on_majority(&leading.progress, |p| p.matched.0);
+        let to = LogIndex(to).min(self.log.last_index());
         let own_term = self.log.term_at(to) == Some(self.term);
         if self.commit < to && (own_term || !cx.is_on(Switch::CommitOnlyCurrentTerm)) {
             self.advance_commit(to, Rule::CommitByMajorityOfThisTerm, cx);
@@ -1028,18 +1025,8 @@ impl Server {
         cx.fact(rule, || Event::CommitAdvanced { from, to });
         while self.applied < self.commit {
             let index = self.applied.next();
-            let entry = self
-                .log
-                .entry(index)
-                .expect("commit is within the log")
-                .clone();
             self.applied = index;
-            cx.fact(Rule::ApplyInOrder, || Event::EntryApplied {
-                index,
-                term: entry.term,
-                entry: entry.kind(),
-            });
-            self.apply(index, &entry.op, cx);
+            self.apply(index, cx);
         }
     }
 
@@ -1163,11 +1150,17 @@ impl Server {
         }
     }
 
-    fn apply<R: Recorder>(&mut self, index: LogIndex, op: &Op, cx: &mut Cx<'_, R>) {
-        let applied = self.registry.apply(op, cx.is_on(Switch::OpDedupe));
+    fn apply<R: Recorder>(&mut self, index: LogIndex, cx: &mut Cx<'_, R>) {
+        let entry = self.log.entry(index).expect("commit is within the log");
+        cx.fact(Rule::ApplyInOrder, || Event::EntryApplied {
+            index,
+            term: entry.term,
+            entry: entry.kind(),
+        });
+        let applied = self.registry.apply(&entry.op, cx.is_on(Switch::OpDedupe));
         match applied {
             Applied::Nothing => {
-                if !matches!(op, Op::Noop) {
+                if !matches!(entry.op, Op::Noop) {
                     cx.fact(Rule::ExpiryIsLogged, || Event::NothingToDo { index });
                 }
             }
@@ -1251,7 +1244,7 @@ impl Server {
                 }
             }
             Applied::Put { client, request } => {
-                if let Op::Put { key, value, .. } = op {
+                if let Op::Put { key, value, .. } = &entry.op {
                     let (key, value): (Arc<str>, Arc<str>) = (key.clone(), value.clone());
                     cx.fact(Rule::PutIsApplied, || Event::PutApplied {
                         client,
@@ -1448,9 +1441,7 @@ impl Server {
         if leading.renewals.is_empty() || applied < leading.first_index {
             return;
         }
-        let mut rounds: Vec<u64> = leading.progress.iter().map(|p| p.round).collect();
-        rounds.sort_unstable();
-        let confirmed = rounds[(rounds.len() - 1) / 2];
+        let confirmed = on_majority(&leading.progress, |p| p.round);
         let (ready, waiting): (Vec<_>, Vec<_>) = leading
             .renewals
             .iter()
@@ -1509,6 +1500,17 @@ impl Server {
         };
         answer(worker, request, what, AnswerTo::Renew, cx);
     }
+}
+
+/// The highest number that a majority of the servers has reached.
+fn on_majority(progress: &[Progress], reached: impl Fn(&Progress) -> u64) -> u64 {
+    let mut numbers = [0; SERVERS_MAX];
+    let numbers = &mut numbers[..progress.len()];
+    for (number, progress) in numbers.iter_mut().zip(progress) {
+        *number = reached(progress);
+    }
+    numbers.sort_unstable();
+    numbers[(numbers.len() - 1) / 2]
 }
 
 fn answer<R: Recorder>(

@@ -233,7 +233,12 @@ impl Registry {
                         request: *request,
                     };
                 }
-                self.keys.insert(key.clone(), value.clone());
+                match self.keys.get_mut(key) {
+                    Some(old) => *old = value.clone(),
+                    None => {
+                        self.keys.insert(key.clone(), value.clone());
+                    }
+                }
                 self.sessions.insert(*client, *request);
                 Applied::Put {
                     client: *client,

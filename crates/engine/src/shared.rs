@@ -94,7 +94,16 @@ impl<T: Clone> Shared<T> {
     #[must_use]
     pub fn slice(&self, from: usize, most: usize) -> Vec<T> {
         let end = self.len().min(from.saturating_add(most));
-        (from..end).filter_map(|at| self.get(at).cloned()).collect()
+        let mut items = Vec::with_capacity(end.saturating_sub(from));
+        let mut at = from;
+        while at < end {
+            let segment = self.sealed.get(at / SEGMENT).unwrap_or(&self.open);
+            let start = at - at / SEGMENT * SEGMENT;
+            let part = &segment[start..segment.len().min(start + (end - at))];
+            items.extend_from_slice(part);
+            at += part.len();
+        }
+        items
     }
 }
 

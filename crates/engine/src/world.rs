@@ -5,13 +5,17 @@
 //! happens is ordered by time and then by sequence, so that the same seed and commands give the same run.
 //! It knows no lesson and draws nothing.
 
+mod book;
 mod carry_out;
 mod clock;
+mod timers;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use book::Book;
 pub use clock::Clock;
+use timers::{Timer, Timers};
 
 use crate::client::Client;
 use crate::draw::{Purpose, below, draw, span_between};
@@ -37,6 +41,7 @@ const QUIET_START_MAX: SimTime = SimTime(120_000_000);
 /// Workers ask one after the other, so that the first named is first in line.
 const WORKER_STAGGER: Duration = Duration::millis(600);
 const WORKER_JITTER: Duration = Duration::millis(200);
+const MONITORS_BACK: &str = "monitors are back after each step";
 
 /// Whether a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,11 +117,6 @@ struct Parcel {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Item {
     Delivery(Box<Parcel>),
-    Timer {
-        process: ProcessId,
-        timer: TimerKind,
-        cause: Cause,
-    },
     Sync {
         process: ProcessId,
         cause: Cause,
@@ -124,7 +124,7 @@ enum Item {
     /// What came while the process slept: now it hears of it.
     Woken {
         process: ProcessId,
-        waiting: Waiting,
+        waiting: Box<Waiting>,
     },
 }
 
@@ -159,11 +159,11 @@ enum Disk {
     Store(Store),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Timer {
-    at: LocalTime,
-    key: Key,
-    cause: Cause,
+/// What is due next: something in the book, or a timer.
+#[derive(Debug)]
+enum Due {
+    Item(Item),
+    Timer(ProcessId, Timer),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -174,7 +174,6 @@ struct Slot {
     switches: Switches,
     disk: Disk,
     syncing: VecDeque<Syncing>,
-    timers: [Option<Timer>; TimerKind::COUNT],
     waiting: Vec<Waiting>,
     pause_before_send: bool,
     counters: Counters,
@@ -189,13 +188,19 @@ pub struct World {
     now: SimTime,
     steps: u64,
     sequence: u64,
-    schedule: BTreeMap<Key, Item>,
+    book: Book,
+    timers: Timers,
     slots: Vec<Slot>,
     /// By sender, then receiver.
     links: Vec<Link>,
     switches: Switches,
     truth: Truth,
-    monitors: Monitors,
+    /// None only while they look at a step.
+    monitors: Option<Box<Monitors>>,
+    /// Empty between steps; kept for its room.
+    effects: Vec<Effect>,
+    /// Empty between steps; kept for its room.
+    writes: Vec<DiskWrite>,
 }
 
 impl World {
@@ -227,12 +232,15 @@ impl World {
             now: SimTime(0),
             steps: 0,
             sequence: 0,
-            schedule: BTreeMap::new(),
+            book: Book::default(),
+            timers: Timers::new(names.count()),
             slots: slots.collect(),
             links: vec![link; names.count() * names.count()],
             switches,
             truth: Truth::new(resources),
-            monitors: Monitors::default(),
+            monitors: Some(Box::default()),
+            effects: Vec::new(),
+            writes: Vec::new(),
             setup: Arc::new(setup),
             names: Arc::new(names),
         };
@@ -275,28 +283,27 @@ impl World {
         let now = self.now;
         let shift = |at: SimTime| SimTime(at.0.saturating_sub(now.0));
         let earlier = |cause: &mut Cause| *cause = Cause::Beginning;
-        let schedule = std::mem::take(&mut self.schedule);
-        for ((at, sequence), mut item) in schedule {
-            match &mut item {
+        self.book.rebase(|(at, _), item| {
+            *at = shift(*at);
+            match item {
                 Item::Delivery(parcel) => {
                     parcel.sent_at = shift(parcel.sent_at);
                     earlier(&mut parcel.cause);
                 }
-                Item::Timer { cause, .. } | Item::Sync { cause, .. } => earlier(cause),
+                Item::Sync { cause, .. } => earlier(cause),
                 Item::Woken { .. } => unreachable!("nobody sleeps before time zero"),
             }
-            self.schedule.insert((shift(at), sequence), item);
-        }
+        });
         for slot in &mut self.slots {
             slot.clock.rebase(now);
-            for timer in slot.timers.iter_mut().flatten() {
-                timer.key.0 = shift(timer.key.0);
-                earlier(&mut timer.cause);
-            }
         }
+        self.timers.rebase(|timer| {
+            timer.key.0 = shift(timer.key.0);
+            earlier(&mut timer.cause);
+        });
         self.now = SimTime(0);
         self.steps = 0;
-        self.monitors.rebase();
+        self.monitors_mut().rebase();
     }
 
     fn start_process(&mut self, id: ProcessId, cause: Cause) {
@@ -348,7 +355,9 @@ impl World {
     /// When the next step is due.
     #[must_use]
     pub fn next_at(&self) -> Option<SimTime> {
-        self.schedule.keys().next().map(|(at, _)| *at)
+        let in_book = self.book.first_key().map(|(at, _)| at);
+        let timer = self.timers.next().map(|(at, _)| at);
+        in_book.into_iter().chain(timer).min()
     }
 
     /// The fingerprint of the whole state, the same natively and in wasm.
@@ -447,13 +456,13 @@ impl World {
     /// The first break of an invariant in this run.
     #[must_use]
     pub fn broken(&self, invariant: Invariant) -> Option<&Broken> {
-        self.monitors.broken(invariant)
+        self.monitors().broken(invariant)
     }
 
     /// How long, in all, two workers believed at once that they held one resource.
     #[must_use]
-    pub const fn both_believed(&self) -> Duration {
-        self.monitors.both_believed()
+    pub fn both_believed(&self) -> Duration {
+        self.monitors().both_believed()
     }
 
     /// When the lease of `resource` runs out in truth: by the leader of the highest term, on its clock.
@@ -501,11 +510,11 @@ impl World {
 
     /// The messages on their way, in the order in which they arrive.
     pub fn in_flight(&self) -> impl Iterator<Item = Flight> + '_ {
-        self.schedule
+        self.book
             .iter()
             .filter_map(|((arrives_at, _), item)| match item {
                 Item::Delivery(parcel) => Some(parcel.flight(*arrives_at)),
-                Item::Timer { .. } | Item::Sync { .. } | Item::Woken { .. } => None,
+                Item::Sync { .. } | Item::Woken { .. } => None,
             })
     }
 
@@ -522,14 +531,14 @@ impl World {
 
     /// Takes the next step and writes it down in `step`. False if nothing is left to happen.
     pub fn step(&mut self, step: &mut Step) -> bool {
-        let Some((key, item)) = self.schedule.pop_first() else {
+        let Some((key, due)) = self.take_due() else {
             return false;
         };
         assert!(self.now <= key.0, "time does not go back");
         self.now = key.0;
         self.begin(step);
         let mut facts = std::mem::take(&mut step.facts);
-        let head = self.take(item, &mut facts);
+        let head = self.take(due, &mut facts);
         step.facts = facts;
         (step.process, step.kind, step.cause) = head;
         self.finish(step);
@@ -538,13 +547,21 @@ impl World {
 
     /// Takes the next step without writing anything down: no facts, no truth, no monitors.
     pub fn step_silent(&mut self) -> bool {
-        let Some((key, item)) = self.schedule.pop_first() else {
+        let Some((key, due)) = self.take_due() else {
             return false;
         };
         self.now = key.0;
-        self.take(item, &mut Silent);
+        self.take(due, &mut Silent);
         self.steps += 1;
         true
+    }
+
+    /// Puts a message on the link from one process to another, as if the first had sent it.
+    ///
+    /// For benchmarks and for tests of what a process does with a message that its peers would not send:
+    /// it is no command, so no history knows of it and no replay repeats it.
+    pub fn post(&mut self, from: ProcessId, to: ProcessId, message: Message) {
+        self.send(from, to, message, &mut Silent);
     }
 
     fn begin(&self, step: &mut Step) {
@@ -555,12 +572,18 @@ impl World {
 
     fn finish(&mut self, step: &mut Step) {
         self.steps += 1;
-        let mut truth = std::mem::take(&mut self.truth);
-        truth.observe(step);
-        self.truth = truth;
-        let mut monitors = std::mem::take(&mut self.monitors);
+        self.truth.observe(step);
+        let mut monitors = self.monitors.take().expect(MONITORS_BACK);
         monitors.observe(step, self);
-        self.monitors = monitors;
+        self.monitors = Some(monitors);
+    }
+
+    fn monitors(&self) -> &Monitors {
+        self.monitors.as_ref().expect(MONITORS_BACK)
+    }
+
+    fn monitors_mut(&mut self) -> &mut Monitors {
+        self.monitors.as_mut().expect(MONITORS_BACK)
     }
 
     /// Moves the clock to `to` with no step in between.
@@ -572,31 +595,47 @@ impl World {
         self.now = self.now.max(to);
     }
 
+    /// Takes what is due next out of the book or off the timers.
+    fn take_due(&mut self) -> Option<(Key, Due)> {
+        match (self.book.first_key(), self.timers.next()) {
+            (Some(first), Some(timer)) if timer < first => Some(self.ring_next(timer)),
+            (None, Some(timer)) => Some(self.ring_next(timer)),
+            (Some(_), _) => self
+                .book
+                .pop_first()
+                .map(|(key, item)| (key, Due::Item(item))),
+            (None, None) => None,
+        }
+    }
+
+    fn ring_next(&mut self, key: Key) -> (Key, Due) {
+        let (process, timer) = self.timers.ring(key);
+        (key, Due::Timer(process, timer))
+    }
+
     fn take<R: Recorder>(
         &mut self,
-        item: Item,
+        due: Due,
         recorder: &mut R,
     ) -> (Option<ProcessId>, StepKind, Cause) {
+        let item = match due {
+            Due::Item(item) => item,
+            Due::Timer(process, Timer { kind, cause, .. }) => {
+                self.ring(process, kind, cause, recorder);
+                return (Some(process), StepKind::Timer { timer: kind }, cause);
+            }
+        };
         match item {
             Item::Delivery(parcel) => {
                 let (id, kind, cause) = (parcel.id, parcel.message.kind(), parcel.cause);
                 self.deliver(parcel, recorder);
                 (Some(id.to), StepKind::Delivery { message: id, kind }, cause)
             }
-            Item::Timer {
-                process,
-                timer,
-                cause,
-            } => {
-                self.slot_mut(process).timers[timer as usize] = None;
-                self.ring(process, timer, cause, recorder);
-                (Some(process), StepKind::Timer { timer }, cause)
-            }
             Item::Sync { process, cause } => {
                 self.end_sync(process, cause, recorder);
                 (Some(process), StepKind::Synced, cause)
             }
-            Item::Woken { process, waiting } => self.hear(process, waiting, recorder),
+            Item::Woken { process, waiting } => self.hear(process, *waiting, recorder),
         }
     }
 
@@ -739,7 +778,7 @@ impl World {
         recorder: &mut R,
         act: impl FnOnce(&mut Process, &mut Cx<'_, R>),
     ) {
-        let mut effects = Vec::new();
+        let mut effects = std::mem::take(&mut self.effects);
         let slot = &mut self.slots[usize::from(id.0)];
         let mut cx = Cx {
             me: id,
@@ -753,19 +792,20 @@ impl World {
             recorder,
         };
         act(&mut slot.process, &mut cx);
-        self.carry_out_effects(id, cause, effects, recorder);
+        self.carry_out_effects(id, cause, &mut effects, recorder);
+        self.effects = effects;
     }
 
     fn carry_out_effects<R: Recorder>(
         &mut self,
         id: ProcessId,
         cause: Cause,
-        effects: Vec<Effect>,
+        effects: &mut Vec<Effect>,
         recorder: &mut R,
     ) {
-        let mut writes = Vec::new();
+        let mut writes = std::mem::take(&mut self.writes);
         let mut holds = false;
-        for effect in effects {
+        for effect in effects.drain(..) {
             match effect {
                 Effect::Send { to, message } => {
                     if holds {
@@ -779,7 +819,7 @@ impl World {
                     }
                 }
                 Effect::SetTimer { timer, at } => self.set_timer(id, timer, at, cause),
-                Effect::CancelTimer { timer } => self.cancel_timer(id, timer),
+                Effect::CancelTimer { timer } => self.timers.cancel(id, timer),
                 Effect::Persist(write) if self.setup.sync == Duration::ZERO => {
                     self.slot_mut(id).disk.carry_out(write);
                 }
@@ -791,6 +831,7 @@ impl World {
             }
         }
         self.start_sync(id, cause, &mut writes);
+        self.writes = writes;
     }
 
     fn start_sync(&mut self, id: ProcessId, cause: Cause, writes: &mut Vec<DiskWrite>) {
@@ -807,31 +848,30 @@ impl World {
         self.put(at, Item::Sync { process: id, cause });
     }
 
-    fn put(&mut self, at: SimTime, item: Item) -> Key {
+    fn put(&mut self, at: SimTime, item: Item) {
+        let key = self.next_key(at);
+        self.book.insert(key, item);
+    }
+
+    /// The place in the book of what is noted now and due at `at`.
+    const fn next_key(&mut self, at: SimTime) -> Key {
         let key = (at, self.sequence);
         self.sequence += 1;
-        self.schedule.insert(key, item);
         key
     }
 
-    fn set_timer(&mut self, id: ProcessId, timer: TimerKind, at: LocalTime, cause: Cause) {
-        self.cancel_timer(id, timer);
+    fn set_timer(&mut self, id: ProcessId, kind: TimerKind, at: LocalTime, cause: Cause) {
         let due = self.slot(id).clock.true_time(at).max(self.now);
-        let key = self.put(
-            due,
-            Item::Timer {
-                process: id,
-                timer,
+        let key = self.next_key(due);
+        self.timers.set(
+            id,
+            Timer {
+                kind,
+                at,
+                key,
                 cause,
             },
         );
-        self.slot_mut(id).timers[timer as usize] = Some(Timer { at, key, cause });
-    }
-
-    fn cancel_timer(&mut self, id: ProcessId, timer: TimerKind) {
-        if let Some(old) = self.slot_mut(id).timers[timer as usize].take() {
-            self.schedule.remove(&old.key);
-        }
     }
 
     // The network ---------------------------------------------------------------------------
@@ -999,7 +1039,6 @@ impl Slot {
             switches,
             disk,
             syncing: VecDeque::new(),
-            timers: [None; TimerKind::COUNT],
             waiting: Vec::new(),
             pause_before_send: false,
             counters: Counters::default(),

@@ -181,9 +181,9 @@ impl World {
             to,
             number: name.number,
         };
-        let found = self.schedule.iter().find_map(|(key, item)| match item {
+        let found = self.book.iter().find_map(|(key, item)| match item {
             Item::Delivery(parcel) if parcel.id == id => Some(*key),
-            Item::Delivery(_) | Item::Timer { .. } | Item::Sync { .. } | Item::Woken { .. } => None,
+            Item::Delivery(_) | Item::Sync { .. } | Item::Woken { .. } => None,
         });
         match found {
             Some(key) => Ok((id, key)),
@@ -272,7 +272,7 @@ impl World {
                     now,
                     Item::Woken {
                         process,
-                        waiting: item,
+                        waiting: Box::new(item),
                     },
                 );
             }
@@ -287,14 +287,10 @@ impl World {
                 name: name.to_owned(),
             });
         }
-        for timer in 0..TimerKind::COUNT {
-            if let Some(old) = self.slot_mut(process).timers[timer].take() {
-                self.schedule.remove(&old.key);
-            }
-        }
-        self.schedule.retain(|_, item| match item {
+        self.timers.cancel_all(process);
+        self.book.retain(|item| match item {
             Item::Sync { process: p, .. } | Item::Woken { process: p, .. } => *p != process,
-            Item::Delivery(_) | Item::Timer { .. } => true,
+            Item::Delivery(_) => true,
         });
         let since = self.now;
         let durable_at_once = self.setup.sync == Duration::ZERO;
@@ -438,9 +434,9 @@ impl World {
     // Messages ------------------------------------------------------------------------------
 
     fn take_parcel(&mut self, key: Key) -> Box<super::Parcel> {
-        match self.schedule.remove(&key) {
+        match self.book.remove(key) {
             Some(Item::Delivery(parcel)) => parcel,
-            Some(Item::Timer { .. } | Item::Sync { .. } | Item::Woken { .. }) | None => {
+            Some(Item::Sync { .. } | Item::Woken { .. }) | None => {
                 unreachable!("found just now")
             }
         }
@@ -481,7 +477,7 @@ impl World {
         facts: &mut Vec<Fact>,
     ) -> Result<ProcessId, CommandError> {
         let (message, key) = self.find_message(name)?;
-        let Some(Item::Delivery(parcel)) = self.schedule.get(&key) else {
+        let Some(Item::Delivery(parcel)) = self.book.get(key) else {
             return Err(CommandError::NoSuchMessage {
                 message: name.clone(),
             });
@@ -520,16 +516,10 @@ impl World {
         self.slot_mut(process)
             .clock
             .set_rate(now, ppm.clamp(1, 10_000_000));
-        for at in 0..TimerKind::COUNT {
-            let Some(mut timer) = self.slot(process).timers[at] else {
-                continue;
-            };
-            let Some(item) = self.schedule.remove(&timer.key) else {
-                continue;
-            };
+        for mut timer in self.timers.of(process).to_vec() {
             let due = self.clock(process).true_time(timer.at).max(now);
-            timer.key = self.put(due, item);
-            self.slot_mut(process).timers[at] = Some(timer);
+            timer.key = self.next_key(due);
+            self.timers.set(process, timer);
         }
         facts.fact(GIVEN, || Event::ClockRateSet { process, ppm });
         Ok(process)
