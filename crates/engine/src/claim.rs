@@ -10,7 +10,7 @@ use std::str::FromStr;
 use crate::event::{Event, Outcome, Step, Verdict};
 use crate::monitor::Invariant;
 use crate::setup::{Kind, Names};
-use crate::text::{Expected, ParseError, Quoted, Words};
+use crate::text::{Expected, ParseError, Quoted, Words, serde_as_text};
 use crate::units::{Duration, ProcessId, ResourceId, SimTime, SpanText, Term, Token};
 use crate::world::World;
 
@@ -401,6 +401,8 @@ impl FromStr for Claim {
         Ok(Self { parts })
     }
 }
+
+serde_as_text!(Claim);
 
 fn read_part(words: &mut Words<'_>) -> Result<Part, ParseError> {
     let part = read_bare(words)?;

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use crate::setup::Kind;
 use crate::switch::{Position, Switch};
-use crate::text::{Expected, ParseError, PercentText, Quoted, Words};
+use crate::text::{Expected, ParseError, PercentText, Quoted, Words, serde_as_text};
 use crate::units::{Duration, SpanText};
 
 /// A message by its link and its number on that link: `s1>s2#17`.
@@ -288,6 +288,8 @@ impl FromStr for Command {
         Ok(command)
     }
 }
+
+serde_as_text!(Command);
 
 fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
     let verb = words.next(Expected::Command)?;

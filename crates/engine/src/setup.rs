@@ -260,7 +260,7 @@ impl Setup {
 }
 
 /// What kind a process is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     Server,
     Worker,
@@ -269,7 +269,7 @@ pub enum Kind {
 }
 
 /// The names of a world's processes and resources, by id.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Names {
     processes: Vec<(String, Kind)>,
     resources: Vec<String>,

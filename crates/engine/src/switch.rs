@@ -6,7 +6,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::monitor::Invariant;
+use crate::text::serde_as_text;
 
 /// What a mechanism guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +92,7 @@ switches! {
 }
 
 /// The position of a switch. `Observe` is for [`Switch::Fence`] alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Position {
     Off,
     /// Counts what it would have refused, and accepts it.
@@ -150,6 +153,8 @@ impl FromStr for Switch {
             .ok_or(())
     }
 }
+
+serde_as_text!(Switch);
 
 /// The positions that one process lives under. All on unless set otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -311,6 +311,26 @@ fn ppm_of(text: &str) -> Option<u32> {
         .map(|whole| whole * 10_000 + fraction)
 }
 
+/// Serialises a type as the text that its `Display` prints and its `FromStr` reads.
+macro_rules! serde_as_text {
+    ($type:ty) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                let read = text.parse();
+                read.map_err(|_| serde::de::Error::custom(concat!("no ", stringify!($type))))
+            }
+        }
+    };
+}
+pub(crate) use serde_as_text;
+
 /// Parts per million as a percentage, as short as it goes: `10%`, `0.5%`.
 pub(crate) struct PercentText(pub(crate) u32);
 
