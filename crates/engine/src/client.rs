@@ -68,7 +68,7 @@ impl Client {
                 self.start_next(cx);
             }
             Input::Timer(_)
-            | Input::Synced
+            | Input::Synced { .. }
             | Input::Write { .. }
             | Input::Acquire { .. }
             | Input::Release

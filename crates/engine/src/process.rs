@@ -130,8 +130,10 @@ pub enum Input {
         message: Message,
     },
     Timer(TimerKind),
-    /// Everything persisted before has become durable.
-    Synced,
+    /// So many writes have become durable: the oldest that it has handed over and not heard of since.
+    Synced {
+        writes: u32,
+    },
     Write {
         store: ProcessId,
         value: Arc<str>,

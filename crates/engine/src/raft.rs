@@ -250,6 +250,17 @@ pub struct ServerDisk {
     pub log: Log,
 }
 
+/// A write handed to the disk: what is durable once its sync has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Handed {
+    TermVote {
+        term: Term,
+        voted_for: Option<ProcessId>,
+    },
+    /// The log up to here; less if it was cut since.
+    Log { upto: LogIndex },
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Server {
     term: Term,
@@ -260,8 +271,8 @@ pub struct Server {
     role: Role,
     /// How much of the log is durable here.
     synced: LogIndex,
-    /// The log's length at each persist whose sync has not ended.
-    syncing: Vec<LogIndex>,
+    /// Each write to disk whose sync has not ended, oldest first.
+    syncing: Vec<Handed>,
     registry: Registry,
     /// By resource. Every server counts; only the leader acts on it.
     armed: Vec<Option<Armed>>,
@@ -410,7 +421,7 @@ impl Server {
                 let authority = self.authority();
                 self.writer.on_timeout(authority, cx);
             }
-            Input::Synced => self.on_synced(cx),
+            Input::Synced { writes } => self.on_synced(writes, cx),
             Input::Write { store, value } => {
                 let authority = self.authority();
                 self.writer.on_write(store, value, authority, cx);
@@ -482,7 +493,7 @@ impl Server {
             cx.send(server, Envelope::Raft(ask));
         }
         // Its own vote counts once it is durable, like any other.
-        if cx.setup.sync == Duration::ZERO {
+        if cx.setup.sync == Duration::ZERO || !cx.is_on(Switch::PersistTermVote) {
             self.count_vote(cx.me, cx);
         }
     }
@@ -662,13 +673,14 @@ impl Server {
         }
     }
 
-    fn persist_vote<R: Recorder>(&self, cx: &mut Cx<'_, R>) {
+    fn persist_vote<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         if cx.is_on(Switch::PersistTermVote) {
-            let write = DiskWrite::TermVote {
-                term: self.term,
-                voted_for: self.voted_for,
-            };
-            cx.effects.push(Effect::Persist(write));
+            let (term, voted_for) = (self.term, self.voted_for);
+            cx.effects
+                .push(Effect::Persist(DiskWrite::TermVote { term, voted_for }));
+            if cx.setup.sync != Duration::ZERO {
+                self.syncing.push(Handed::TermVote { term, voted_for });
+            }
         }
     }
 
@@ -811,6 +823,11 @@ impl Server {
         if index <= self.log.last_index() {
             self.log.truncate(index.previous());
             self.synced = self.synced.min(index.previous());
+            for handed in &mut self.syncing {
+                if let Handed::Log { upto } = handed {
+                    *upto = index.previous().min(*upto);
+                }
+            }
             cx.fact(Rule::ConflictIsReplaced, || Event::EntriesRemoved {
                 from: index,
             });
@@ -832,19 +849,27 @@ impl Server {
             self.synced = self.log.last_index();
             return;
         }
-        self.syncing.push(self.log.last_index());
+        let upto = self.log.last_index();
+        self.syncing.push(Handed::Log { upto });
         let entries = self.log.from(keep.next(), usize::MAX);
         cx.effects
             .push(Effect::Persist(DiskWrite::Entries { keep, entries }));
     }
 
-    fn on_synced<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+    /// Its own vote and its own log count from when they are durable, not before (dissertation §3.8).
+    fn on_synced<R: Recorder>(&mut self, writes: u32, cx: &mut Cx<'_, R>) {
         cx.fact(Rule::SyncMakesDurable, || Event::SyncEnded);
-        for upto in std::mem::take(&mut self.syncing) {
-            self.synced = self.synced.max(upto.min(self.log.last_index()));
-        }
         let me = cx.me;
-        if matches!(self.role, Role::Candidate { .. }) && self.voted_for == Some(me) {
+        let mut votes = false;
+        for handed in self.syncing.drain(..writes as usize) {
+            match handed {
+                Handed::Log { upto } => self.synced = self.synced.max(upto),
+                Handed::TermVote { term, voted_for } => {
+                    votes |= (term, voted_for) == (self.term, Some(me));
+                }
+            }
+        }
+        if votes && matches!(self.role, Role::Candidate { .. }) {
             self.count_vote(me, cx);
         }
         self.count_own_log(cx);

@@ -87,7 +87,7 @@ impl Store {
                 message: Message::Write(write),
             } => self.on_write(from, write, cx),
             Input::Timer(TimerKind::StoreWrite) => self.on_write_timer(cx),
-            Input::Synced => cx.fact(Rule::SyncMakesDurable, || Event::SyncEnded),
+            Input::Synced { .. } => cx.fact(Rule::SyncMakesDurable, || Event::SyncEnded),
             Input::Message { from, .. } => {
                 cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored { from });
             }

@@ -214,7 +214,7 @@ impl Worker {
                 | TimerKind::ClientTimeout
                 | TimerKind::StoreWrite,
             )
-            | Input::Synced
+            | Input::Synced { .. }
             | Input::Put { .. }
             | Input::Campaign => unreachable!("the world gives workers none of these"),
         }

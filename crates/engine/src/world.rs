@@ -139,6 +139,7 @@ enum Waiting {
         cause: Cause,
     },
     Sync {
+        writes: u32,
         held: Vec<(ProcessId, Message)>,
         cause: Cause,
     },
@@ -669,7 +670,9 @@ impl World {
                 Waiting::Timer { timer, .. } => {
                     self.step_process(process, Input::Timer(timer), recorder);
                 }
-                Waiting::Sync { held, .. } => self.synced(process, held, recorder),
+                Waiting::Sync { writes, held, .. } => {
+                    self.synced(process, writes, held, recorder);
+                }
             }
         }
         (Some(process), kind, cause)
@@ -741,25 +744,31 @@ impl World {
     fn end_sync<R: Recorder>(&mut self, process: ProcessId, cause: Cause, recorder: &mut R) {
         let slot = self.slot_mut(process);
         let Syncing { writes, held } = slot.syncing.pop_front().expect("one sync an item");
+        let count = writes.len() as u32;
         for write in writes {
             slot.disk.carry_out(write);
         }
         if slot.status.is_asleep() {
             // The disk goes on while the process sleeps; what waited for it does not.
-            slot.waiting.push(Waiting::Sync { held, cause });
+            slot.waiting.push(Waiting::Sync {
+                writes: count,
+                held,
+                cause,
+            });
             recorder.fact(Rule::SleeperWaits, || Event::WaitedAsleep { process });
         } else {
-            self.synced(process, held, recorder);
+            self.synced(process, count, held, recorder);
         }
     }
 
     fn synced<R: Recorder>(
         &mut self,
         process: ProcessId,
+        writes: u32,
         held: Vec<(ProcessId, Message)>,
         recorder: &mut R,
     ) {
-        self.step_process(process, Input::Synced, recorder);
+        self.step_process(process, Input::Synced { writes }, recorder);
         for (to, message) in held {
             self.send(process, to, message, recorder);
         }
