@@ -76,13 +76,22 @@ fn summary(lessons: usize, counts: Counts) -> String {
         faults,
         ..
     } = counts;
-    let others = faults - false_claims;
-    let more = if others == 0 {
-        String::new()
-    } else {
-        format!(", {others} other faults")
-    };
-    format!("{lessons} lessons, {claims} claims, {false_claims} false{more}")
+    let mut line = format!(
+        "{}, {}, {false_claims} false",
+        counted(lessons, "lesson"),
+        counted(claims, "claim")
+    );
+    if faults > false_claims {
+        line.push_str(&format!(
+            ", {}",
+            counted(faults - false_claims, "other fault")
+        ));
+    }
+    line
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn check_lesson(lesson: &Arc<Lesson>, path: &Path, check: &Check, counts: &mut Counts) {

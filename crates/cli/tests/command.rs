@@ -179,7 +179,7 @@ fn what_is_wrong_in_a_file_is_said_with_its_place_and_ends_in_one() {
     );
     assert_eq!(
         last_line(&text),
-        "1 lessons, 0 claims, 0 false, 2 other faults"
+        "1 lesson, 0 claims, 0 false, 2 other faults"
     );
 }
 
