@@ -1,7 +1,7 @@
 //! Lists the files of the folder `lessons`, so that the crate can carry them.
 //!
-//! A porter with a trolley: what stands in the folder is taken along, README apart; nothing is read here but
-//! the line `order = N` that says where on the shelf a lesson stands.
+//! A porter with a trolley: what stands in the folder is taken along, README apart; nothing is read
+//! here but the line `order = N` that says where on the shelf a lesson stands.
 
 use std::path::PathBuf;
 use std::{env, fs};

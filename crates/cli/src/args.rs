@@ -1,7 +1,7 @@
 //! What was asked for on the command line.
 //!
-//! One table row a command, read by hand: there are few. A word that is not understood is an error, never
-//! passed over.
+//! One table row a command, read by hand: there are few. A word that is not understood is an error,
+//! never passed over.
 
 use leasehold_engine::switch::{Position, Switch};
 

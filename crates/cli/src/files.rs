@@ -1,6 +1,7 @@
 //! Finds lessons and proofs on disk.
 //!
-//! A folder stands for the lessons in it, README apart; proofs lie beside them in `proofs/LESSON/GOAL.txt`.
+//! A folder stands for the lessons in it, README apart; proofs lie beside them in
+//! `proofs/LESSON/GOAL.txt`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! The `leasehold` command: holds lessons to their word, and runs lessons and scripts.
 //!
-//! The workshop's bench tool. It reads files and prints; everything it knows comes from the lesson crate. Exit
-//! codes: 0 all is well, 1 a claim or a lesson is wrong, 2 it was called wrongly or a file cannot be read.
+//! The workshop's bench tool. It reads files and prints; everything it knows comes from the lesson
+//! crate. Exit codes: 0 all is well, 1 a claim or a lesson is wrong, 2 it was called wrongly or a
+//! file cannot be read.
 
 mod args;
 mod check;

@@ -1,4 +1,5 @@
-//! `leasehold run`: plays a lesson or a command script, and prints each step with its rule and source.
+//! `leasehold run`: plays a lesson or a command script, and prints each step with its rule and
+//! source.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! What the wasm module offers to a bare host: run a part, and where its text lies.
 //!
-//! Three functions of numbers, so that no binding generator stands between the two runs that are compared.
+//! Three functions of numbers, so that no binding generator stands between the two runs that are
+//! compared.
 
 #![allow(
     unsafe_code,

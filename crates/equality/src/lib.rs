@@ -1,8 +1,8 @@
 //! Runs every lesson and a hundred faulty worlds, and prints each step with the state's hash.
 //!
-//! Two clocks from one workshop, set side by side: the same program natively and in wasm must print the same
-//! bytes. What is compared is the text of every step, so that a difference names its place; by default a part
-//! is one line with the hash of all its bytes.
+//! Two clocks from one workshop, set side by side: the same program natively and in wasm must print
+//! the same bytes. What is compared is the text of every step, so that a difference names its
+//! place; by default a part is one line with the hash of all its bytes.
 
 mod exports;
 mod worlds;
@@ -99,7 +99,8 @@ impl Trace {
     }
 }
 
-/// Runs a part and gives its text: one line, or with `full` all lines of its trace before that line.
+/// Runs a part and gives its text: one line, or with `full` all lines of its trace before that
+/// line.
 #[must_use]
 pub fn run(part: u64, full: bool, totals: &mut Totals) -> String {
     let mut trace = Trace::new(full.then(String::new), StableHasher::default());

@@ -1,7 +1,7 @@
 //! A hundred worlds in which much goes wrong, each drawn from its number.
 //!
-//! Bad weather by lottery: networks that lose and repeat, processes that sleep, crash and jump, switches
-//! turned off. Nothing is judged here; only that the same weather comes twice.
+//! Bad weather by lottery: networks that lose and repeat, processes that sleep, crash and jump,
+//! switches turned off. Nothing is judged here; only that the same weather comes twice.
 
 use leasehold_engine::command::Command;
 use leasehold_engine::draw::{Purpose, below, draw};

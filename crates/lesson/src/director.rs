@@ -1,15 +1,15 @@
 //! Plays a lesson: one machine for the judge, who is in a hurry, and for the page, which is not.
 //!
-//! The prompter of a play: holds the script, knows the line that comes next, waits where the script says
-//! to wait, and can turn the pages back. It decides no outcome and draws nothing; the world does the one,
-//! the page the other.
+//! The prompter of a play: holds the script, knows the line that comes next, waits where the script
+//! says to wait, and can turn the pages back. It decides no outcome and draws nothing; the world
+//! does the one, the page the other.
 //!
-//! In short: [`Director::advance`] runs the lesson up to a simulated time, or [`Director::step`] by one step;
-//! both end early where [`Director::phase`] is not [`Phase::Running`]. Then the reader answers by
-//! [`Director::press`], [`Director::choose`] or [`Director::next_page`]. [`Director::seek`] and
-//! [`Director::seek_page`] go back (and forward again) exactly: script and world together. To let a learner
-//! act freely, clone [`Run::history`] and act on the clone; the director's own runs hold the lesson's
-//! commands alone.
+//! In short: [`Director::advance`] runs the lesson up to a simulated time, or [`Director::step`] by
+//! one step; both end early where [`Director::phase`] is not [`Phase::Running`]. Then the reader
+//! answers by [`Director::press`], [`Director::choose`] or [`Director::next_page`].
+//! [`Director::seek`] and [`Director::seek_page`] go back (and forward again) exactly: script and
+//! world together. To let a learner act freely, clone [`Run::history`] and act on the clone; the
+//! director's own runs hold the lesson's commands alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -121,7 +121,8 @@ pub struct Options {
     pub setup: Option<Setup>,
     /// Leave out one command.
     pub without: Option<Address>,
-    /// Commands that cannot be carried out are skipped, and a `run until` that never comes is let go.
+    /// Commands that cannot be carried out are skipped, and a `run until` that never comes is let
+    /// go.
     pub lenient: bool,
 }
 
@@ -281,7 +282,8 @@ impl Director {
         self.script.at
     }
 
-    /// The runs that the lesson has come to: the first, then those of `again`. The last one is active.
+    /// The runs that the lesson has come to: the first, then those of `again`. The last one is
+    /// active.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs[..=self.script.run]
@@ -343,8 +345,8 @@ impl Director {
         &self.let_go
     }
 
-    /// Plays on until the active run's clock shows `to`, something is waited for, or another run becomes
-    /// active (its clock begins at zero). `on` sees each step with the world after it.
+    /// Plays on until the active run's clock shows `to`, something is waited for, or another run
+    /// becomes active (its clock begins at zero). `on` sees each step with the world after it.
     pub fn advance(&mut self, to: SimTime, mut on: impl FnMut(&Step, &World)) -> Phase<'_> {
         let mut step = Step::empty();
         while self.tick(Allow::Until(to), &mut step) == Did::Step {
@@ -354,7 +356,8 @@ impl Director {
         self.phase()
     }
 
-    /// Plays on by one step; false when something is waited for or another run became active instead.
+    /// Plays on by one step; false when something is waited for or another run became active
+    /// instead.
     pub fn step(&mut self, step: &mut Step) -> bool {
         let did = self.tick(Allow::Anything, step);
         self.settle();
@@ -392,7 +395,8 @@ impl Director {
         stepped
     }
 
-    /// Answers the question that is asked. False where none is, or for a choice that it does not have.
+    /// Answers the question that is asked. False where none is, or for a choice that it does not
+    /// have.
     pub fn choose(&mut self, choice: usize) -> bool {
         let Phase::Asking(predict) = self.phase() else {
             return false;
@@ -422,9 +426,9 @@ impl Director {
         true
     }
 
-    /// Goes to where exactly `to` steps of a run are taken, back or forward, script and world together, as far as
-    /// the lesson has been played. Where a page ended and the next began at that very moment, the later one.
-    /// Stops are passed and questions are not asked on the way.
+    /// Goes to where exactly `to` steps of a run are taken, back or forward, script and world
+    /// together, as far as the lesson has been played. Where a page ended and the next began at
+    /// that very moment, the later one. Stops are passed and questions are not asked on the way.
     pub fn seek(&mut self, run: usize, to: StepNumber) {
         let run = run.min(self.runs.len() - 1);
         let is_before = |r: &Remembered| r.script.run == run && r.positions[run].step < to;
@@ -440,7 +444,8 @@ impl Director {
         }
     }
 
-    /// Goes to the beginning of a page, playing the lesson that far if need be. False if it fails before.
+    /// Goes to the beginning of a page, playing the lesson that far if need be. False if it fails
+    /// before.
     pub fn seek_page(&mut self, page: usize) -> bool {
         let known = self
             .remembered
@@ -515,7 +520,8 @@ impl Director {
         self.options.without == Some(at)
     }
 
-    /// Does everything that takes neither a step nor time, so that `phase` tells what really comes next.
+    /// Does everything that takes neither a step nor time, so that `phase` tells what really comes
+    /// next.
     fn settle(&mut self) {
         self.tick(Allow::Nothing, &mut Step::empty());
     }
@@ -1036,7 +1042,8 @@ fn recorded_next(history: &History) -> Option<&Command> {
         .map(|(_, command)| command)
 }
 
-/// A setup with one switch turned from the beginning. A change for one process is a command instead.
+/// A setup with one switch turned from the beginning. A change for one process is a command
+/// instead.
 pub(crate) fn changed(mut setup: Setup, change: &Change) -> Setup {
     if change.at.is_none() {
         set_switch(&mut setup, change.switch, change.position);

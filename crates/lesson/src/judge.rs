@@ -1,7 +1,8 @@
 //! Holds a lesson to its word: plays it whole and says what in it is not so.
 //!
-//! A strict but fair examiner: it takes nothing from the author but the claims, and it also asks whether each
-//! command was needed and each goal takes doing. Whether the prose is any good is beyond it.
+//! A strict but fair examiner: it takes nothing from the author but the claims, and it also asks
+//! whether each command was needed and each goal takes doing. Whether the prose is any good is
+//! beyond it.
 
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ use crate::words::{self, Trouble};
 /// How long a goal's world is left alone to see whether it comes about by itself.
 const IDLE: Duration = Duration::secs(60);
 
-/// Finds the proof of a goal by the lesson's and the goal's id: its file's name and text, or the name alone.
+/// Finds the proof of a goal by the lesson's and the goal's id: its file's name and text, or the
+/// name alone.
 pub type Proofs<'a> = &'a dyn Fn(&str, &str) -> (String, Option<String>);
 
 /// What became of a lesson.

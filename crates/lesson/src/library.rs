@@ -1,7 +1,7 @@
 //! The lessons that come with the playground, in the order of their `order` key.
 //!
-//! The shelf by the door. It is filled from the folder `lessons` when this crate is built, so that a new
-//! lesson takes a new file and nothing else.
+//! The shelf by the door. It is filled from the folder `lessons` when this crate is built, so that
+//! a new lesson takes a new file and nothing else.
 
 /// A lesson's file: its name in the folder, and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -419,8 +419,8 @@ pub fn play(
     Ok(())
 }
 
-/// What the next `run until` behind a line waits for, when only commands and stops stand between: it also sees
-/// what those commands do.
+/// What the next `run until` behind a line waits for, when only commands and stops stand between:
+/// it also sees what those commands do.
 pub(crate) fn awaited_after(directives: &[Directive], line: usize) -> Option<Watch> {
     let later = directives.iter().skip(line + 1);
     let next = later.map(|directive| &directive.what).find(|what| {
@@ -454,8 +454,8 @@ fn act(
         })
 }
 
-/// Reads the lines of a script or proof; `first` is the number of the first line. Empty lines and lines that
-/// begin with # are passed over.
+/// Reads the lines of a script or proof; `first` is the number of the first line. Empty lines and
+/// lines that begin with # are passed over.
 ///
 /// # Errors
 /// Everything that is wrong with them.

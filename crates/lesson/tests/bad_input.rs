@@ -1,4 +1,5 @@
-//! Malformed lessons: each mistake gets its place, its cause and a remedy, and all are told at once.
+//! Malformed lessons: each mistake gets its place, its cause and a remedy, and all are told at
+//! once.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

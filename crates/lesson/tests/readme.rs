@@ -1,4 +1,5 @@
-//! What `lessons/README.md` teaches is true: its example lesson is sound, its lines and claims are read.
+//! What `lessons/README.md` teaches is true: its example lesson is sound, its lines and claims are
+//! read.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

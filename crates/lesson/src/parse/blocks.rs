@@ -417,7 +417,8 @@ fn from_page(headings: &[String], heading: &str) -> Result<usize, (String, Strin
         })
 }
 
-/// The first number in marked words that neither stands in the claim nor lies in one of its windows.
+/// The first number in marked words that neither stands in the claim nor lies in one of its
+/// windows.
 pub(super) fn number_without_claim(words: &str, claim: &str) -> Option<String> {
     let given = numbers(claim);
     let said = numbers(words);

@@ -1,8 +1,8 @@
 //! Lines `key = value`, the small part of TOML that a `world` block needs.
 //!
-//! A form with boxes, not a language: texts in double quotes, whole numbers, true and false, lists, and one
-//! table `[switches]`. No dates, no fractions, no nesting: a world has no use for them, and the page that
-//! reads lessons is smaller without.
+//! A form with boxes, not a language: texts in double quotes, whole numbers, true and false, lists,
+//! and one table `[switches]`. No dates, no fractions, no nesting: a world has no use for them, and
+//! the page that reads lessons is smaller without.
 
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
-//! From Markdown to sections, prose and fenced blocks with their lines; nothing of their meaning yet.
+//! From Markdown to sections, prose and fenced blocks with their lines; nothing of their meaning
+//! yet.
 //!
-//! The mail sorter: envelopes by kind into pigeonholes, unopened. What a page cannot show (HTML, pictures,
-//! tables, deep nesting) is said here.
+//! The mail sorter: envelopes by kind into pigeonholes, unopened. What a page cannot show (HTML,
+//! pictures, tables, deep nesting) is said here.
 
 use std::ops::Range;
 
@@ -342,7 +343,8 @@ impl Reader<'_, '_> {
             Kind::Item => {
                 frame.inlines = inlines;
                 frame.flush();
-                // Until the list ends, an item is kept as a quote: a list's frame holds nothing else.
+                // Until the list ends, an item is kept as a quote: a list's frame holds nothing
+                // else.
                 self.prose(Prose::Quote(frame.proses));
             }
             Kind::Quote => {

@@ -1,7 +1,7 @@
 //! The `world` block: keys named for authors, turned into the engine's setup.
 //!
-//! The stage manager's list. Every wrong key is reported, each at its place; what is wrong is put back to its
-//! default, so that the rest can still be checked.
+//! The stage manager's list. Every wrong key is reported, each at its place; what is wrong is put
+//! back to its default, so that the rest can still be checked.
 
 use crate::place::nearest;
 use crate::words::{self, Trouble};

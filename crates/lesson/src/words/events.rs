@@ -1,7 +1,8 @@
 //! Sentences for events and for the reasons of broken invariants.
 //!
-//! Servers lead terms, workers hold leases, processes sleep and wake. One sentence each, at most 120
-//! characters with names of usual length, so that one fits a caption and a screen reader's breath.
+//! Servers lead terms, workers hold leases, processes sleep and wake. One sentence each, at most
+//! 120 characters with names of usual length, so that one fits a caption and a screen reader's
+//! breath.
 
 use leasehold_engine::event::{
     AppendRefusal, DropReason, EntryKind, Event, RenewRefusal, VoteRefusal,

@@ -1,8 +1,8 @@
 //! The engine's keys as English sentences: every event, rule, reason, switch and error.
 //!
-//! The subtitles. The engine speaks in keys and numbers; here they become one plain sentence each, so that
-//! the page, the traces and the messages all say the same thing, and a translation has one place to go. A new
-//! key does not compile until it has its sentence.
+//! The subtitles. The engine speaks in keys and numbers; here they become one plain sentence each,
+//! so that the page, the traces and the messages all say the same thing, and a translation has one
+//! place to go. A new key does not compile until it has its sentence.
 
 mod errors;
 mod events;
@@ -66,9 +66,11 @@ fn shorten_to(text: &str, most: usize) -> String {
     }
 }
 
-/// A step in one line: time in seconds, number, whose, what, then its facts with their rules and sources.
+/// A step in one line: time in seconds, number, whose, what, then its facts with their rules and
+/// sources.
 ///
-/// `6.204 #312 A: time to renew | A asks s2 to renew orders. [renew-early: seed: renew well before …]`
+/// `6.204 #312 A: time to renew | A asks s2 to renew orders. [renew-early: seed: renew well before
+/// …]`
 ///
 /// Facts that follow from one rule share its bracket.
 #[must_use]
