@@ -309,3 +309,106 @@ fn a_goal_is_graded_by_replay_and_within_its_budget() {
     assert_eq!(attempt(&open), Grade::OverBudget(sentence));
     assert_eq!(exercise.grade(&opening().run().history), Grade::OtherStart);
 }
+
+/// Two second runs: one begun by a press, one that changes a single process.
+const TWICE_AGAIN: &str = "\
+# Twice again
+
+```world
+id = \"twice-again\"
+seed = 7
+workers = [\"A\", \"B\"]
+stores = [\"orders\"]
+fence = \"off\"
+```
+
+## First
+
+```run
+run until A is granted orders
+write A orders \"x\"
+stop \"Now.\" press: pause A
+run until B is granted orders
+write B orders \"y\"
+run until orders accepts B
+resume A
+run 1s
+```
+
+```expect
+orders accepts A while B holds orders
+```
+
+## Gate on
+
+```run
+stop \"The gate.\" press: again with fence enforce
+```
+
+```expect
+orders refuses A
+```
+
+## No check
+
+```run
+again with check_before_write off at A
+write A orders \"z\"
+run 1s
+```
+
+```expect
+orders accepts A \"z\"
+breaks no-older-token
+```
+";
+
+#[test]
+fn again_may_be_pressed_may_change_one_process_and_may_come_twice() {
+    let lesson = Arc::new(parse(TWICE_AGAIN, "t.md").unwrap());
+    let report = judge(&lesson, &|_, _| (String::new(), None));
+    assert_eq!(report.faults, []);
+    let mut director = Director::new(lesson);
+    minutes(&mut director);
+    let changes: Vec<String> = director.runs()[1..]
+        .iter()
+        .map(|run| words::change(run.change.as_ref().unwrap()))
+        .collect();
+    assert_eq!(changes, ["fence enforce", "check_before_write off at A"]);
+    let commands = |run: usize| director.runs()[run].history.commands().len();
+    assert_eq!((commands(0), commands(1), commands(2)), (4, 4, 6));
+    // Back into the first run and forward again: the same three runs, no branch.
+    director.seek(0, StepNumber(20));
+    assert_eq!(director.runs().len(), 1);
+    minutes(&mut director);
+    assert_eq!(director.runs().len(), 3);
+    for run in director.runs() {
+        assert_eq!(run.history.branches().count(), 1);
+    }
+}
+
+#[test]
+fn a_command_that_cannot_be_carried_out_ends_the_lesson_there_and_going_back_works() {
+    let text = TWICE_AGAIN
+        .replace("press: pause A", "press: crash A")
+        .replace("resume A", "restart A\nrun 2s\nresume B\nrun 1s");
+    let lesson = Arc::new(parse(&text, "t.md").unwrap());
+    let mut director = Director::new(lesson);
+    let mut step = Step::empty();
+    while !matches!(director.phase(), Phase::Failed(_)) {
+        if !director.press(&mut step) {
+            director.step(&mut step);
+        }
+    }
+    let Phase::Failed(failure) = director.phase() else {
+        unreachable!()
+    };
+    assert_eq!(
+        words::failure(failure).what,
+        "`resume B` cannot be done: B is not asleep"
+    );
+    assert_eq!(failure.place().to_string(), "22:1");
+    // Going back works all the same.
+    director.seek(0, StepNumber(5));
+    assert_eq!(director.phase(), Phase::Running);
+}
