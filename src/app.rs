@@ -43,19 +43,15 @@ impl Component for App {
         let pairs = browser::query();
         let start = Start::read(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let embed = start.embed;
-        let mut lessons = Vec::new();
-        let mut unread = Vec::new();
-        for file in lesson::library::LESSONS {
-            match lesson::parse(file.text, file.file) {
-                Ok(read) => lessons.push(std::sync::Arc::new(read)),
-                Err(_) => unread.push(format!("The lesson {} cannot be read.", file.file)),
-            }
-        }
+        let lessons: Vec<lesson::lesson::Lesson> =
+            postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/lessons.bin")))
+                .expect("the page's own build wrote them");
+        let lessons = lessons.into_iter().map(std::sync::Arc::new).collect();
         let kept = |name| if embed { None } else { browser::kept(name) };
         let opening = Opening {
             start,
             lessons,
-            unread,
+            unread: Vec::new(),
             progress: kept(browser::PROGRESS),
             settings: kept(browser::SETTINGS),
             recovered: browser::take_recovered(),
@@ -175,6 +171,7 @@ impl App {
                     browser::keep(browser::SETTINGS, &text);
                 }
             }
+            Request::ShowQuestion => browser::show_question(),
             Request::CopyLink { lesson, page } => {
                 browser::copy("The link", &browser::link_to(&lesson, page));
             }

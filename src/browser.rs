@@ -6,9 +6,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use gloo_timers::callback::Timeout;
 use leasehold_player::motion::Moving;
 use leasehold_player::player::{Dialog, Settings};
 use leasehold_player::start::{Motion, Theme};
+use leasehold_player::text::{part, px};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
@@ -156,16 +158,21 @@ thread_local! {
     static SAID: Cell<bool> = const { Cell::new(false) };
 }
 
-/// One polite sentence. Two regions take turns, so that the same sentence twice is heard twice.
+/// One polite sentence. Two regions take turns, and one is empty for a while before it is written, so
+/// that the same sentence twice is heard twice.
 pub(crate) fn say(sentence: &str) {
     let turn = SAID.with(|said| said.replace(!said.get()));
     let (now, before) = if turn { ("say-1", "say-2") } else { ("say-2", "say-1") };
     if let Some(region) = by_id(before) {
         region.set_text_content(None);
     }
-    if let Some(region) = by_id(now) {
-        region.set_text_content(Some(sentence));
-    }
+    let sentence = sentence.to_owned();
+    Timeout::new(60, move || {
+        if let Some(region) = by_id(now) {
+            region.set_text_content(Some(&sentence));
+        }
+    })
+    .forget();
 }
 
 /// Opens the dialog that is to be open; the browser itself keeps the focus in it and gives it back.
@@ -208,6 +215,10 @@ fn write(id: &str, text: &str) {
     }
 }
 
+fn part_signed(value: f32) -> String {
+    if value < 0.0 { format!("-{}", part(-value)) } else { part(value) }
+}
+
 /// Puts everything that moves where it is.
 pub(crate) fn place(moving: &Moving) {
     write("clock", &moving.clock);
@@ -215,23 +226,25 @@ pub(crate) fn place(moving: &Moving) {
         let n = run.index;
         for thing in &run.flying {
             let id = format!("m{n}-{}", thing.key);
-            set(&id, "transform", &format!("translate({:.1} {:.1})", thing.at.x, thing.at.y));
-            set(&format!("{id}-turn"), "transform", &format!("rotate({:.0})", thing.turn));
-            set(&id, "opacity", &format!("{:.2}", thing.opacity));
+            set(&id, "transform", &format!("translate({} {})", px(thing.at.x), px(thing.at.y)));
+            let (c, s) = (part_signed(thing.along.x), part_signed(thing.along.y));
+            let against = part_signed(-thing.along.y);
+            set(&format!("{id}-turn"), "transform", &format!("matrix({c} {s} {against} {c} 0 0)"));
+            set(&id, "opacity", &part(thing.opacity));
         }
         for ring in &run.rings {
             let id = format!("ring{n}-{}", ring.worker);
-            set(&id, "stroke-dasharray", &format!("{:.2} 100", ring.part * 100.0));
-            set(&id, "data-part", &format!("{:.4}", ring.part));
+            set(&id, "stroke-dasharray", &format!("{} 100", px(ring.part * 100.0)));
+            set(&id, "data-part", &part(ring.part));
             set(&id, "visibility", if ring.part > 0.0 { "visible" } else { "hidden" });
         }
         for (id, age) in &run.ages {
             write(&format!("age{n}-{id}"), age);
         }
-        set(&format!("cursor{n}"), "transform", &format!("translate({:.1} 0)", run.cursor));
-        set(&format!("edge{n}"), "width", &format!("{:.1}", run.edge.max(0.0)));
-        set(&format!("future{n}"), "x", &format!("{:.1}", run.cursor));
-        set(&format!("future{n}"), "width", &format!("{:.1}", (run.edge - run.cursor).max(0.0)));
+        set(&format!("cursor{n}"), "transform", &format!("translate({} 0)", px(run.cursor)));
+        set(&format!("edge{n}"), "width", &px(run.edge.max(0.0)));
+        set(&format!("future{n}"), "x", &px(run.cursor));
+        set(&format!("future{n}"), "width", &px((run.edge - run.cursor).max(0.0)));
         set(&format!("slider{n}"), "aria-valuenow", &run.now_ms.to_string());
     }
 }
@@ -328,6 +341,15 @@ fn takes_key(event: &KeyboardEvent, name: &str) -> bool {
         " " => !inside("button, summary, a, [role=slider]"),
         "ArrowLeft" | "ArrowRight" | "Home" | "End" | "PageUp" | "PageDown" => !inside("[role=slider]"),
         _ => true,
+    }
+}
+
+/// Brings the question that is asked into view, and the focus to its first choice.
+pub(crate) fn show_question() {
+    let choice = document().query_selector("#question button").ok().flatten();
+    if let Some(choice) = choice.and_then(|c| c.dyn_into::<HtmlElement>().ok()) {
+        let _ = choice.focus();
+        choice.scroll_into_view();
     }
 }
 

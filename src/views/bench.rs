@@ -1,6 +1,6 @@
 //! The bench: what to watch, the stage, the controls, the lanes, and below them everything else.
 
-use leasehold_player::frame::{Caption, Controls, Frame, GateView, LinkDeeds, Part, Tools};
+use leasehold_player::frame::{Caption, Controls, Frame, GateView, LinkDeeds, Tools};
 use leasehold_player::player::Speed;
 use leasehold_player::Msg;
 use wasm_bindgen::JsCast;
@@ -9,8 +9,7 @@ use yew::prelude::*;
 
 use super::panels::PanelsView;
 use super::stage::StageView;
-use super::timeline::TimelineView;
-use super::{deed, send};
+use super::{deed, send, timeline};
 
 /// The right side of the page.
 pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
@@ -30,16 +29,18 @@ pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
             (Some(label), 2..) => format!("Time, {label}"),
             (Some(_) | None, _) => "Time".to_owned(),
         };
-        html! {
-            <TimelineView key={n} timeline={run.timeline.clone()} slider={run.slider.clone()} index={n} label={label} emit={emit.clone()} />
-        }
+        timeline::lanes(run, n, label, emit)
     };
+    // Stages stand beside one another or below; the style sheet says which, and needs both heights.
+    let tallest = frame.runs.iter().map(|r| r.height_min).max().unwrap_or_default();
+    let all: u32 = frame.runs.iter().map(|r| r.height_min).sum();
+    let style = format!("--tallest:{tallest}px;--all:{all}px");
     html! {
         <section class="bench" aria-label="Bench">
-            <div class="first-screen">
-                <CaptionView caption={frame.caption.clone()} emit={emit.clone()} />
+            <div class={classes!("first-screen", (count > 1).then_some("two"))} style={style}>
+                { caption(&frame.caption, emit) }
                 <div class={classes!("stages", (count > 1).then_some("two"))} id="stages">{ for frame.runs.iter().enumerate().map(run) }</div>
-                <ControlsView controls={frame.controls.clone()} tools={frame.tools.clone()} emit={emit.clone()} />
+                { controls(&frame.controls, &frame.tools, emit) }
                 <div class={classes!("timelines", (count > 1).then_some("two"))}>{ for frame.runs.iter().enumerate().map(lanes) }</div>
             </div>
             <PanelsView panels={frame.panels.clone()} tools={frame.tools.clone()} emit={emit.clone()} />
@@ -49,16 +50,8 @@ pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
 
 // ---------------------------------------------------------------------------------------------
 
-#[derive(PartialEq, Properties)]
-struct CaptionProps {
-    caption: Part<Caption>,
-    emit: Callback<Msg>,
-}
-
-#[component]
-fn CaptionView(props: &CaptionProps) -> Html {
-    let caption = &*props.caption;
-    let emit = &props.emit;
+/// What to watch, and the one thing to press.
+fn caption(caption: &Caption, emit: &Callback<Msg>) -> Html {
     html! {
         <div class={classes!("caption", caption.press.is_some().then_some("pressing"), caption.sandbox.then_some("own"))} data-caption="">
             if let Some((what, remedy)) = &caption.notice {
@@ -73,7 +66,7 @@ fn CaptionView(props: &CaptionProps) -> Html {
                 if let Some(press) = &caption.press {
                     { deed(press, "go press", emit) }
                 } else if caption.ask.is_some() {
-                    <span class="asks">{ "Your prediction first" }</span>
+                    <button type="button" class="asks" onclick={send(emit, Msg::ToQuestion)}>{ "Your prediction first" }</button>
                 } else if caption.sandbox {
                     <button type="button" class="leave" onclick={send(emit, Msg::LeaveSandbox)}>{ "Back to the lesson" }</button>
                 }
@@ -84,18 +77,7 @@ fn CaptionView(props: &CaptionProps) -> Html {
 
 // ---------------------------------------------------------------------------------------------
 
-#[derive(PartialEq, Properties)]
-struct ControlsProps {
-    controls: Part<Controls>,
-    tools: Part<Tools>,
-    emit: Callback<Msg>,
-}
-
-#[component]
-fn ControlsView(props: &ControlsProps) -> Html {
-    let controls = &*props.controls;
-    let tools = &*props.tools;
-    let emit = &props.emit;
+fn controls(controls: &Controls, tools: &Tools, emit: &Callback<Msg>) -> Html {
     let play = if controls.is_playing { "Stop" } else { "Play" };
     let speed = {
         let emit = emit.clone();
@@ -151,9 +133,9 @@ fn verbs(tools: &Tools, emit: &Callback<Msg>) -> Html {
     html! {
         <>
             if tools.selected.is_none() { <span class="hint">{ "Select a process to act on it." }</span> }
-            { for tools.main.iter().take(2).map(|d| deed(d, "verb", emit)) }
-            if tools.main.len() > 2 || more {
-                { menu("More", html! { <> { for tools.main.iter().skip(2).chain(&tools.more).map(|d| deed(d, "item", emit)) } </> }) }
+            { for tools.main.iter().take(1).map(|d| deed(d, "verb", emit)) }
+            if tools.main.len() > 1 || more {
+                { menu("More", html! { <> { for tools.main.iter().skip(1).chain(&tools.more).map(|d| deed(d, "item", emit)) } </> }) }
             }
             if !tools.links.is_empty() || tools.any_cut {
                 { menu("Links", html! { <> { for tools.links.iter().map(|l| link(l, emit)) }

@@ -3,7 +3,7 @@
 //! All four are there from the start, closed; the browser opens one as a modal dialog, keeps the focus in
 //! it, and gives it back.
 
-use leasehold_player::frame::{Part, Shell};
+use leasehold_player::frame::Shell;
 use leasehold_player::keys::KEYS;
 use leasehold_player::player::Dialog;
 use leasehold_player::start::{Motion, Theme};
@@ -13,16 +13,8 @@ use yew::prelude::*;
 use super::send;
 use crate::browser::dialog_id;
 
-#[derive(PartialEq, Properties)]
-pub(crate) struct Props {
-    pub(crate) shell: Part<Shell>,
-    pub(crate) emit: Callback<Msg>,
-}
-
-#[component]
-pub(crate) fn Dialogs(props: &Props) -> Html {
-    let shell = &*props.shell;
-    let emit = &props.emit;
+/// All dialogs, closed or open.
+pub(crate) fn dialogs(shell: &Shell, emit: &Callback<Msg>) -> Html {
     html! {
         <>
             { dialog(Dialog::Lessons, "Lessons", lessons(shell, emit), emit) }

@@ -1,23 +1,16 @@
 //! The head of the page: its name, and the ways to other lessons, the sandbox, sharing and help.
 
-use leasehold_player::frame::{Part, Shell};
+use leasehold_player::frame::Shell;
 use leasehold_player::player::Dialog;
 use leasehold_player::Msg;
 use yew::prelude::*;
 
 use super::send;
 
-#[derive(PartialEq, Properties)]
-pub(crate) struct Props {
-    pub(crate) shell: Part<Shell>,
-    pub(crate) emit: Callback<Msg>,
-}
-
-#[component]
-pub(crate) fn Head(props: &Props) -> Html {
-    let emit = &props.emit;
+/// The head of the page.
+pub(crate) fn head(shell: &Shell, emit: &Callback<Msg>) -> Html {
     let show = |dialog| send(emit, Msg::Show(dialog));
-    let (sandbox, sandbox_label) = if props.shell.in_sandbox {
+    let (sandbox, sandbox_label) = if shell.in_sandbox {
         (Msg::LeaveSandbox, "Leave the sandbox")
     } else {
         (Msg::Sandbox, "Sandbox")

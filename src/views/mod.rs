@@ -21,13 +21,13 @@ pub(crate) fn page(frame: &Frame, emit: &Callback<Msg>) -> Html {
     html! {
         <>
             if !frame.shell.embed {
-                <head::Head shell={frame.shell.clone()} emit={emit.clone()} />
+                { head::head(&frame.shell, emit) }
             }
             <main class={classes!("player", (frame.runs.len() > 1).then_some("two"))}>
                 <pane::LessonPane pane={frame.pane.clone()} emit={emit.clone()} />
                 { bench::bench(frame, emit) }
             </main>
-            <dialogs::Dialogs shell={frame.shell.clone()} emit={emit.clone()} />
+            { dialogs::dialogs(&frame.shell, emit) }
         </>
     }
 }

@@ -133,7 +133,7 @@ fn question(question: &Question, emit: &Callback<Msg>) -> Html {
     let open = question.is_asked;
     let choice = |(n, choice): (usize, &ChoiceView)| choice_view(n, choice, open, emit);
     html! {
-        <section class={classes!("predict", open.then_some("asked"))} aria-label="Prediction">
+        <section class={classes!("predict", open.then_some("asked"))} aria-label="Prediction" id={open.then_some("question")}>
             <strong class="q" id={format!("q-{}", question.id)}>{ &question.question }</strong>
             if open {
                 <span class="hint">{ "What do you think? Then see." }</span>

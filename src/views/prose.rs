@@ -1,6 +1,7 @@
 //! A lesson's prose as elements: paragraphs, lists, quotes, code, and words that a claim stands behind.
 
 use leasehold_player::lesson::lesson::{Inline, Prose};
+use leasehold_player::text::typeset;
 use yew::prelude::*;
 
 /// Prose; `marks` says of each marked word whether its claim has been shown true.
@@ -36,7 +37,7 @@ fn line(text: &[Inline], marks: &[Option<bool>]) -> Html {
 
 fn inline(part: &Inline, marks: &[Option<bool>]) -> Html {
     match part {
-        Inline::Text(text) => html! { { text } },
+        Inline::Text(text) => html! { { typeset(text) } },
         Inline::Emphasis(text) => html! { <em>{ line(text, marks) }</em> },
         Inline::Strong(text) => html! { <strong>{ line(text, marks) }</strong> },
         Inline::Code(text) => html! { <code>{ text }</code> },

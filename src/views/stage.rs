@@ -14,6 +14,7 @@ use leasehold_player::scene::{
     Client, Condition, Flying, Hand, Look, Row, Server, Service, Store, Tone, Trail, Wire, Worker, stub_width,
 };
 use leasehold_player::Msg;
+use leasehold_player::text::px;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 use yew::prelude::*;
@@ -44,7 +45,7 @@ pub(crate) fn StageView(props: &Props) -> Html {
         Shape::Wide => "wide",
         Shape::Rows => "rows",
     };
-    let style = format!("height:{:.0}px", stage.layout.height);
+    let style = format!("height:{}px", px(stage.layout.height));
     let emit = props.emit.clone();
     let onkeydown = Callback::from(move |event: KeyboardEvent| rove(&event, &emit));
     let folded = stage.scene.service.is_some();
@@ -104,7 +105,11 @@ fn rove(event: &KeyboardEvent, emit: &Callback<Msg>) {
 }
 
 fn at(rect: Rect) -> String {
-    format!("left:{:.1}px;top:{:.1}px;width:{:.1}px;height:{:.1}px", rect.x, rect.y, rect.w, rect.h)
+    format!("left:{}px;top:{}px;width:{}px;height:{}px", px(rect.x), px(rect.y), px(rect.w), px(rect.h))
+}
+
+fn place(at: Point) -> String {
+    format!("translate({} {})", px(at.x), px(at.y))
 }
 
 fn square(center: Point, radius: f32) -> Rect {
@@ -144,7 +149,7 @@ fn heads(cx: &Cx<'_>) -> Html {
     };
     let shown = [true, true, !scene.stores.is_empty()];
     let head = |(n, word): (usize, &str)| {
-        let style = format!("left:{:.0}px", cx.layout.heads[n]);
+        let style = format!("left:{}px", px(cx.layout.heads[n]));
         html! { <span class="column" style={style}>{ word }</span> }
     };
     let heads = words.into_iter().enumerate().filter(|(n, word)| shown[*n] && !word.is_empty());
@@ -225,6 +230,7 @@ fn server_disc(cx: &Cx<'_>, server: &Server, seat: &Seat) -> Html {
             if server.leads || server.at_odds { { crown(server.leads) } }
             <span class="letter">{ &server.name }</span>
             { badge(server.clock.as_deref()) }
+            { pill(server.condition) }
         </>
     };
     let style = at(square(seat.center, seat.radius));
@@ -275,6 +281,14 @@ fn log(server: &Server) -> Html {
     }
 }
 
+/// That it sleeps, in a word on the disc.
+fn pill(condition: Condition) -> Html {
+    match condition {
+        Condition::Asleep => html! { <span class="pill">{ "asleep" }</span> },
+        Condition::Awake | Condition::Crashed => Html::default(),
+    }
+}
+
 fn badge(clock: Option<&str>) -> Html {
     match clock {
         Some(text) => html! { <span class="badge" title="its clock is off by this">{ text }</span> },
@@ -297,20 +311,21 @@ fn worker(cx: &Cx<'_>, worker: &Worker, seat: &Seat) -> Html {
     let stroke = (r * 0.15).clamp(4.0, 7.0);
     let ring_r = r - stroke / 2.0;
     let inner_r = r - stroke - 5.0;
-    let hatch = format!("url(#hatch{n})");
+    let hatch = format!("fill:url(#hatch{n})");
     let inner = html! {
         <>
-            <svg class="ring" width={size.to_string()} height={size.to_string()} viewBox={format!("{:.1} {:.1} {size:.1} {size:.1}", -r, -r)} aria-hidden="true">
-                <circle class="track" r={ring_r.to_string()} stroke-width={stroke.to_string()} />
-                <circle class="left" id={format!("ring{n}-{}", worker.id)} r={ring_r.to_string()} stroke-width={stroke.to_string()}
+            <svg class="ring" width={px(size)} height={px(size)} viewBox={format!("{0} {0} {1} {1}", px(-r), px(size))} aria-hidden="true">
+                <circle class="track" r={px(ring_r)} stroke-width={px(stroke)} />
+                <circle class="left" id={format!("ring{n}-{}", worker.id)} r={px(ring_r)} stroke-width={px(stroke)}
                     pathLength="100" stroke-dasharray="0 100" transform="rotate(-90)" />
-                <circle class="belief" r={inner_r.to_string()} />
+                <circle class="belief" r={px(inner_r)} />
                 if worker.condition == Condition::Asleep {
-                    <circle class="asleep-hatch" r={inner_r.to_string()} fill={hatch} />
+                    <circle class="asleep-hatch" r={px(inner_r)} style={hatch} />
                 }
             </svg>
             <span class={classes!("letter", (worker.name.len() > 3).then_some("long"))}>{ &worker.name }</span>
             { badge(worker.clock.as_deref()) }
+            { pill(worker.condition) }
         </>
     };
     let truth = truth_rect(cx, seat);
@@ -342,12 +357,9 @@ fn belief(cx: &Cx<'_>, worker: &Worker) -> Html {
     match (&worker.believes, worker.condition) {
         (_, Condition::Crashed) => html! { <span class="belief muted">{ "crashed" }</span> },
         (None, _) => html! { <span class="belief muted">{ "has not checked" }</span> },
-        (Some(believes), condition) => html! {
+        (Some(believes), _) => html! {
             <>
-                <span class={classes!("belief", believes.tone.class())} data-belief={worker.name.clone()}>
-                    if condition == Condition::Asleep { <span class="zz">{ "asleep · " }</span> }
-                    { &believes.words }
-                </span>
+                <span class={classes!("belief", believes.tone.class())} data-belief={worker.name.clone()}>{ &believes.words }</span>
                 <span class="age" id={format!("age{n}-{}", worker.id)}></span>
             </>
         },
@@ -435,7 +447,7 @@ fn wires(cx: &Cx<'_>) -> Html {
     let (w, h) = (cx.layout.width, cx.layout.height);
     let n = cx.stage.index;
     html! {
-        <svg class="wires" width={w.to_string()} height={h.to_string()} aria-hidden="true">
+        <svg class="wires" width={px(w)} height={px(h)} aria-hidden="true">
             <defs>
                 <pattern id={format!("hatch{n}")} width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
                     <line class="hatch-line" x1="0" y1="0" x2="0" y2="7" stroke-width="3" />
@@ -475,7 +487,8 @@ fn name_of(end: End) -> String {
 
 fn trail(cx: &Cx<'_>, trail: &Trail) -> Html {
     let width = stub_width(trail.token, &trail.label) as f32;
-    let Some(way) = cx.layout.stub_path(trail.from, trail.store, width) else { return Html::default() };
+    let ends = (End::Process(trail.from), End::Process(trail.store));
+    let Some(way) = cx.layout.path(ends.0, ends.1) else { return Html::default() };
     if !trail.refused {
         let class = if trail.stale { "trail stale" } else { "trail accepted" };
         return html! { <path class={class} d={way.d()} /> };
@@ -485,7 +498,7 @@ fn trail(cx: &Cx<'_>, trail: &Trail) -> Html {
         <>
             <path class="trail refused" d={way.d()} />
             if let Some(bounce) = bounce {
-                <path class="trail bounce" d={bounce.d()} />
+                <path class="trail bounce" d={bounce.d()} marker-end={format!("url(#tip{})", cx.stage.index)} />
             }
         </>
     }
@@ -499,18 +512,18 @@ fn above(cx: &Cx<'_>) -> Html {
         let width = stub_width(trail.token, &trail.label);
         let rest = cx.layout.bounce_path(trail.from, trail.store, width as f32)?.to;
         let stub = stub(trail.token.0, &trail.label, width, "refusal");
-        Some(html! { <g class="rest" data-stub="refused" transform={format!("translate({:.1} {:.1})", rest.x, rest.y)}>{ stub }</g> })
+        Some(html! { <g class="rest" data-stub="refused" transform={place(rest)}>{ stub }</g> })
     });
     let hands = scene.workers.iter().map(|w| (w.id, &w.in_hand, w.at_odds));
     let hands = hands.chain(scene.servers.iter().map(|s| (s.id, &s.in_hand, s.at_odds)));
     let hands = hands.filter_map(|(id, hand, odds)| in_hand(cx, id, hand.as_ref()?, odds));
     html! {
-        <svg class="above" width={w.to_string()} height={h.to_string()} aria-hidden="true">
+        <svg class="above" width={px(w)} height={px(h)} aria-hidden="true">
             { for hands }
             { for rests }
             { for scene.crowds.iter().filter_map(|crowd| {
                 let mid = cx.layout.path(crowd.from, crowd.to)?.at(0.5);
-                let place = format!("translate({:.1} {:.1})", mid.x, mid.y);
+                let place = place(mid);
                 Some(html! { <g class="crowd" transform={place}><circle r="12" /><text y="4">{ crowd.count }</text></g> })
             }) }
             { for scene.flying.iter().map(|message| flying(cx, message)) }
@@ -521,12 +534,8 @@ fn above(cx: &Cx<'_>) -> Html {
 /// A write between its check and its send: the stub is written, and still in the hand.
 fn in_hand(cx: &Cx<'_>, id: ProcessId, hand: &Hand, odds: bool) -> Option<Html> {
     let at = cx.layout.stub_path(id, hand.store, hand.width as f32)?.from;
-    let x = match cx.layout.shape {
-        Shape::Wide => at.x + cx.layout.seat(id)?.radius + 10.0,
-        Shape::Rows => at.x,
-    };
     let tone = if odds { Tone::Doubt } else { Tone::Lease };
-    let place = format!("translate({x:.1} {:.1})", at.y);
+    let place = place(at);
     Some(html! {
         <g class="hand" data-stub="in-hand" transform={place}>{ stub(hand.token.0, &hand.label, hand.width, tone.class()) }</g>
     })
@@ -552,10 +561,11 @@ fn stub(token: u64, label: &str, width: u32, tone: &'static str) -> Html {
     let (x, y) = (-w / 2.0, -h / 2.0);
     let notch = 4.0;
     let side = h / 2.0 - notch;
-    let d = format!(
-        "M{:.1} {y:.1}h{:.1}a3 3 0 0 1 3 3v{:.1}a{notch} {notch} 0 0 0 0 {:.1}v{:.1}a3 3 0 0 1 -3 3h{:.1}a3 3 0 0 1 -3 -3v{:.1}a{notch} {notch} 0 0 0 0 {:.1}v{:.1}a3 3 0 0 1 3 -3z",
-        x + 3.0, w - 6.0, side - 3.0, 2.0 * notch, side - 3.0, 6.0 - w, 3.0 - side, -2.0 * notch, 3.0 - side,
-    );
+    let (wide, side, hole, n) = (px(w - 6.0), px(side - 3.0), px(2.0 * notch), px(notch));
+    let top = format!("M{} {}h{wide}a3 3 0 0 1 3 3", px(x + 3.0), px(y));
+    let right = format!("v{side}a{n} {n} 0 0 0 0 {hole}v{side}a3 3 0 0 1 -3 3");
+    let left = format!("h-{wide}a3 3 0 0 1 -3 -3v-{side}a{n} {n} 0 0 0 0 -{hole}v-{side}a3 3 0 0 1 3 -3z");
+    let d = format!("{top}{right}{left}");
     html! {
         <g class={classes!("stub", tone)}>
             <path d={d} />

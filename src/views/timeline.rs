@@ -3,30 +3,21 @@
 //! The marks come placed; the cursor, the edge of what has happened and the shade over what lies ahead
 //! are moved by [`crate::browser::place`].
 
-use leasehold_player::frame::{Part, Slider};
+use leasehold_player::frame::{Part, RunFrame};
 use leasehold_player::timeline::{Anchor, Mark, Scale, Timeline};
 use leasehold_player::Msg;
+use leasehold_player::text::px;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 use yew::prelude::*;
 
 use crate::browser;
 
-#[derive(PartialEq, Properties)]
-pub(crate) struct Props {
-    pub(crate) timeline: Part<Timeline>,
-    pub(crate) slider: Slider,
-    pub(crate) index: usize,
-    pub(crate) label: AttrValue,
-    pub(crate) emit: Callback<Msg>,
-}
-
-#[component]
-pub(crate) fn TimelineView(props: &Props) -> Html {
-    let slider = &props.slider;
-    let n = props.index;
-    let scale = props.timeline.scale;
-    let emit = props.emit.clone();
+/// The lanes of one run under their slider.
+pub(crate) fn lanes(run: &RunFrame, n: usize, label: String, emit: &Callback<Msg>) -> Html {
+    let slider = &run.slider;
+    let scale = run.timeline.scale;
+    let emit = emit.clone();
     let onpointerdown = {
         let emit = emit.clone();
         Callback::from(move |event: PointerEvent| {
@@ -49,10 +40,10 @@ pub(crate) fn TimelineView(props: &Props) -> Html {
     };
     let onkeydown = Callback::from(move |event: KeyboardEvent| slide(&event, &emit));
     html! {
-        <div class="lanes" id={format!("slider{n}")} role="slider" tabindex="0" aria-label={props.label.clone()}
+        <div class="lanes" key={n} id={format!("slider{n}")} role="slider" tabindex="0" aria-label={label}
             aria-valuemin="0" aria-valuemax={slider.max_ms.to_string()} aria-valuenow={slider.now_ms.to_string()}
             aria-valuetext={slider.text.clone()} {onpointerdown} {onpointermove} {onkeydown}>
-            <Lanes timeline={props.timeline.clone()} index={n} />
+            <Lanes timeline={run.timeline.clone()} index={n} />
         </div>
     }
 }
@@ -102,9 +93,9 @@ fn Lanes(props: &LanesProps) -> Html {
     let (w, h) = (timeline.width, timeline.height);
     let floor = timeline.floor;
     html! {
-        <svg width={w.to_string()} height={h.to_string()} aria-hidden="true">
+        <svg width={px(w)} height={px(h)} aria-hidden="true">
             <defs>
-                <clipPath id={format!("so-far{n}")}><rect id={format!("edge{n}")} x="0" y="0" width="0" height={h.to_string()} /></clipPath>
+                <clipPath id={format!("so-far{n}")}><rect id={format!("edge{n}")} x="0" y="0" width="0" height={px(h)} /></clipPath>
                 <pattern id={format!("sleep{n}")} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
                     <line class="hatch-line" x1="0" y1="0" x2="0" y2="6" stroke-width="1.6" />
                 </pattern>
@@ -114,8 +105,8 @@ fn Lanes(props: &LanesProps) -> Html {
                 { for timeline.marks.iter().filter(|m| !is_text(m)).map(|m| mark(m, n)) }
             </g>
             <g class="labels">{ for timeline.marks.iter().filter(|m| is_text(m)).map(|m| mark(m, n)) }</g>
-            <rect class="tl-future" id={format!("future{n}")} x="0" y="0" width="0" height={floor.to_string()} />
-            <g id={format!("cursor{n}")} class="tl-cursor"><line x1="0" y1="2" x2="0" y2={floor.to_string()} /><path d="M-6 0h12l-6 8z" /></g>
+            <rect class="tl-future" id={format!("future{n}")} x="0" y="0" width="0" height={px(floor)} />
+            <g id={format!("cursor{n}")} class="tl-cursor"><line x1="0" y1="2" x2="0" y2={px(floor)} /><path d="M-6 0h12l-6 8z" /></g>
         </svg>
     }
 }
@@ -129,17 +120,17 @@ fn mark(mark: &Mark, n: usize) -> Html {
         Mark::Rect { ink, rect } => {
             let fill = (ink.class() == "tl-asleep").then(|| format!("url(#sleep{n})"));
             html! {
-                <rect class={ink.class()} x={fixed(rect.x)} y={fixed(rect.y)} width={fixed(rect.w)} height={fixed(rect.h)} fill={fill} />
+                <rect class={ink.class()} x={px(rect.x)} y={px(rect.y)} width={px(rect.w)} height={px(rect.h)} fill={fill} />
             }
         }
         Mark::Line { ink, from, to } => html! {
-            <line class={ink.class()} x1={fixed(from.0)} y1={fixed(from.1)} x2={fixed(to.0)} y2={fixed(to.1)} />
+            <line class={ink.class()} x1={px(from.0)} y1={px(from.1)} x2={px(to.0)} y2={px(to.1)} />
         },
         Mark::Dot { ink, x, y, r, at } => html! {
-            <circle class={ink.class()} cx={fixed(*x)} cy={fixed(*y)} r={fixed(*r)} data-at={at.0.to_string()} />
+            <circle class={ink.class()} cx={px(*x)} cy={px(*y)} r={px(*r)} data-at={at.0.to_string()} />
         },
         Mark::Cross { ink, x, y, at } => {
-            let d = format!("M{:.1} {:.1}l10 10m0 -10l-10 10", x - 5.0, y - 5.0);
+            let d = format!("M{} {}l10 10m0 -10l-10 10", px(x - 5.0), px(y - 5.0));
             html! { <path class={ink.class()} d={d} data-at={at.0.to_string()} /> }
         }
         Mark::Text { ink, x, y, anchor, text } => {
@@ -148,11 +139,8 @@ fn mark(mark: &Mark, n: usize) -> Html {
                 Anchor::Middle => "middle",
                 Anchor::End => "end",
             };
-            html! { <text class={ink.class()} x={fixed(*x)} y={fixed(*y)} text-anchor={anchor}>{ text }</text> }
+            html! { <text class={ink.class()} x={px(*x)} y={px(*y)} text-anchor={anchor}>{ text }</text> }
         }
     }
 }
 
-fn fixed(value: f32) -> String {
-    format!("{value:.1}")
-}

@@ -20,10 +20,10 @@ use leasehold_lesson::lesson::{Block, Change, Lesson};
 use leasehold_lesson::words;
 
 use crate::film::Film;
-use crate::layout::{Cast, End, Layout, WIDE_FROM, height_min, layout};
-use crate::player::{Dialog, Msg, Notice, Player, Selected, Settings, Speed, command_label};
+use crate::layout::{Cast, End, Layout, height_min, layout, wide_from};
+use crate::player::{Dialog, Msg, Notice, Player, Selected, Settings, Speed, change_label, command_label, gate_word};
 use crate::scene::{Condition, Scene, scene};
-use crate::text::{age, millis, seconds};
+use crate::text::{age, millis, seconds, typeset};
 use crate::timeline::{Lanes, Timeline, timeline, window};
 
 /// Steps that the list of events shows.
@@ -206,6 +206,8 @@ pub struct RunFrame {
     pub stage: Part<Stage>,
     pub timeline: Part<Timeline>,
     pub slider: Slider,
+    /// The least height of the stage, in pixels, its name's line included.
+    pub height_min: u32,
 }
 
 /// One stage: the floor plan and who stands on it.
@@ -437,14 +439,35 @@ impl Player {
         let pages = &self.lesson().pages;
         let page = self.director.page();
         let text = if text.is_empty() { pages[page].heading.clone() } else { text };
+        let text = typeset(&text);
         let press = match self.director.phase() {
             Phase::PageDone => pages.get(page + 1).map(|next| Deed {
                 label: next.heading.clone(),
                 msg: Msg::Continue,
             }),
-            _ => self.press_label().map(|label| Deed { label, msg: Msg::Press }),
+            Phase::LessonDone => self.open_goal(page).map(|goal| Deed {
+                label: "Begin".to_owned(),
+                msg: Msg::BeginGoal(goal),
+            }),
+            Phase::Running | Phase::Stopped { .. } | Phase::Asking(_) | Phase::Failed(_) => {
+                self.press_label().map(|label| Deed { label, msg: Msg::Press })
+            }
         };
         Caption { text, look_at, press, ask, notice, sandbox: false }
+    }
+
+    /// The id of a goal on this page that has not been reached yet.
+    fn open_goal(&self, page: usize) -> Option<String> {
+        let done = self.progress.lessons.get(&self.lesson().id).map(|done| &done.goals);
+        self.lesson().pages[page].blocks.iter().find_map(|block| match block {
+            Block::Goal(goal) if !done.is_some_and(|done| done.contains(&goal.id)) => Some(goal.id.clone()),
+            Block::Goal(_)
+            | Block::Prose(_)
+            | Block::Watch(_)
+            | Block::Run(_)
+            | Block::Expect(_)
+            | Block::Predict(_) => None,
+        })
     }
 
     // The lesson ----------------------------------------------------------------------------
@@ -511,7 +534,8 @@ impl Player {
         }
         match self.director.phase() {
             Phase::LessonDone if self.at + 1 < self.lessons.len() => {
-                GoOn { label: "Next lesson", is_primary: true, is_off: false }
+                let is_primary = self.open_goal(self.director.page()).is_none();
+                GoOn { label: "Next lesson", is_primary, is_off: false }
             }
             Phase::LessonDone => GoOn { label: "Continue", is_primary: false, is_off: true },
             Phase::PageDone => GoOn { label: "Continue", is_primary: true, is_off: false },
@@ -531,8 +555,8 @@ impl Player {
             .iter()
             .enumerate()
             .map(|(n, choice)| ChoiceView {
-                text: choice.text.clone(),
-                feedback: choice.feedback.clone(),
+                text: typeset(&choice.text),
+                feedback: typeset(&choice.feedback),
                 is_mine: prediction.chosen == Some(n),
                 came_true: prediction.came_true.filter(|_| is_judged).and_then(|all| all.get(n)).copied(),
             })
@@ -545,7 +569,7 @@ impl Player {
         let asked = matches!(self.director.phase(), Phase::Asking(p) if p.id == id);
         Some(Question {
             id: predict.id.clone(),
-            question: predict.question.clone(),
+            question: typeset(&predict.question),
             choices,
             is_asked: asked && !self.in_sandbox(),
             is_judged,
@@ -565,14 +589,14 @@ impl Player {
             Some(Grade::OtherStart) => Some(("This run does not begin where the goal begins.".to_owned(), false)),
             None => None,
         });
-        let with: Vec<String> = goal.with.iter().map(words::change).collect();
+        let with: Vec<String> = goal.with.iter().map(change_label).collect();
         GoalCard {
             id: goal.id.clone(),
-            text: goal.text.clone(),
+            text: typeset(&goal.text),
             reach: goal.reach.claim.to_string(),
             budget: goal.budget.to_string(),
             with: with.join(", "),
-            hint: goal.hint.clone(),
+            hint: goal.hint.as_deref().map(typeset),
             is_open: trial.is_some(),
             is_done,
             status,
@@ -600,7 +624,7 @@ impl Player {
         };
         let (step, fact) = by_store.or_else(last)?;
         Some(Why {
-            sentence: words::event(&fact.event, step.process, self.names()),
+            sentence: typeset(&words::event(&fact.event, step.process, self.names())),
             rule: words::rule(fact.rule).to_owned(),
             source: fact.rule.source().to_owned(),
             is_refusal: matches!(fact.event, Event::WriteRefused { .. }),
@@ -621,7 +645,7 @@ impl Player {
         }
         let label = match &self.sandbox {
             Some(sandbox) => sandbox.take.label.clone(),
-            None => self.director.run().change.as_ref().map(words::change),
+            None => self.director.run().change.as_ref().map(change_label),
         };
         takes.push((label, self.world(), self.history().end().at, self.film()));
         takes
@@ -646,7 +670,7 @@ impl Player {
         let takes = self.takes();
         let count = takes.len();
         let (width, height) = self.stage_size(count);
-        let narrow = width < WIDE_FROM;
+        let narrow = width < wide_from(&Cast::of(self.names()));
         let last = takes.iter().map(|t| t.2).max().unwrap_or_default();
         let now = self.world().now();
         let span = window(last, now, narrow);
@@ -680,7 +704,9 @@ impl Player {
                     |(s, f)| words::event(&f.event, s.process, world.names()),
                 );
                 let at = world.now();
+                let least = height_min(&cast, width) + room;
                 RunFrame {
+                    height_min: least.ceil() as u32,
                     label,
                     stage: Part::new(stage),
                     timeline: Part::new(timeline(film, world.names(), lanes, width, span)),
@@ -893,11 +919,7 @@ impl Player {
     fn gate(&self) -> GateView {
         let position = self.world().world_switch(Switch::Fence);
         let others = [Position::Off, Position::Observe, Position::On].into_iter().filter(|p| *p != position);
-        let word = |p: Position| match p {
-            Position::Off => "open",
-            Position::Observe => "observing",
-            Position::On => "on",
-        };
+        let word = gate_word;
         let change = |position: Position| Change { switch: Switch::Fence, position, at: None };
         let to = others.clone().map(|p| Deed {
             label: format!("Gate {}", word(p)),
@@ -985,7 +1007,7 @@ fn event_row(step: &Step, names: &Names, here: StepNumber) -> EventRow {
     });
     let mut facts: Vec<FactRow> = facts
         .map(|fact| FactRow {
-            sentence: words::event(&fact.event, step.process, names),
+            sentence: typeset(&words::event(&fact.event, step.process, names)),
             rule: words::rule(fact.rule),
             source: fact.rule.source(),
             is_break: matches!(fact.event, Event::InvariantBroken { .. }),

@@ -8,8 +8,8 @@
 use leasehold_engine::setup::{Kind, Names};
 use leasehold_engine::units::ProcessId;
 
-/// Below this width, in CSS pixels, the stage is redrawn in rows.
-pub const WIDE_FROM: f32 = 660.0;
+use crate::text::px;
+
 /// The height of a ticket stub.
 pub const STUB_HEIGHT: f32 = 26.0;
 /// The free space kept at the sides.
@@ -17,9 +17,9 @@ const PAD: f32 = 16.0;
 /// The heading above a column of the wide stage.
 const HEADING: f32 = 34.0;
 const GATE: f32 = 10.0;
-const PLATE: (f32, f32) = (60.0, 46.0);
+const PLATE: (f32, f32) = (58.0, 46.0);
 /// Room for what a worker believes, beside its ring: "checked 12.4 s ago".
-const BELIEF: f32 = 124.0;
+const BELIEF: f32 = 130.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
@@ -184,18 +184,28 @@ impl Path {
     /// As the `d` of an SVG path.
     #[must_use]
     pub fn d(&self) -> String {
-        format!(
-            "M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}",
-            self.from.x, self.from.y, self.bend.x, self.bend.y, self.to.x, self.to.y
-        )
+        let at = |p: Point| format!("{} {}", px(p.x), px(p.y));
+        format!("M{}Q{} {}", at(self.from), at(self.bend), at(self.to))
     }
+}
+
+/// Below this width, in CSS pixels, the stage is redrawn in rows.
+#[must_use]
+pub fn wide_from(cast: &Cast) -> f32 {
+    if cast.folded() {
+        return 700.0;
+    }
+    let clients = if cast.clients.is_empty() { 0.0 } else { 110.0 };
+    let stores = if cast.stores.is_empty() { 0.0 } else { 244.0 };
+    let ring: f32 = if cast.servers.len() <= 3 { 330.0 } else { 420.0 };
+    (60.0 + clients + stores + ring).max(560.0)
 }
 
 /// The height that a stage of this width needs, at least.
 #[must_use]
 pub fn height_min(cast: &Cast, width: f32) -> f32 {
     let actors = cast.workers.len().max(1) as f32;
-    if width < WIDE_FROM {
+    if width < wide_from(cast) {
         let strip = if cast.folded() { 76.0 } else { 0.0 };
         let rows = (cast.workers.len() + cast.clients.len()) as f32
             + if cast.folded() { 0.0 } else { cast.servers.len() as f32 };
@@ -221,20 +231,20 @@ pub fn height_min(cast: &Cast, width: f32) -> f32 {
 #[must_use]
 pub fn layout(cast: &Cast, width: f32, height: f32) -> Layout {
     let height = height.max(height_min(cast, width));
-    if width < WIDE_FROM { rows(cast, width, height) } else { wide(cast, width, height) }
+    if width < wide_from(cast) { rows(cast, width, height) } else { wide(cast, width, height) }
 }
 
 // ---------------------------------------------------------------------------------------------
 // Wide
 
 fn wide(cast: &Cast, width: f32, height: f32) -> Layout {
-    let pad = if width < 800.0 { PAD } else { 28.0 };
+    let pad = if width < 1000.0 { PAD } else { 28.0 };
     let area = Rect::new(pad, HEADING, width - 2.0 * pad, height - HEADING - 12.0);
-    let store_w = if cast.stores.is_empty() { 0.0 } else { (width * 0.2).clamp(146.0, 210.0) };
+    let store_w = if cast.stores.is_empty() { 0.0 } else { (width * 0.19).clamp(150.0, 210.0) };
     let stores = wide_stores(cast, area, store_w);
     let right = stores.iter().map(|s| s.plate.x).fold(area.right(), f32::min) - 12.0;
     let left_w = if cast.folded() {
-        (width * 0.25).clamp(176.0, 246.0)
+        (width * 0.222).clamp(178.0, 246.0)
     } else if cast.clients.is_empty() {
         0.0
     } else {
@@ -245,7 +255,7 @@ fn wide(cast: &Cast, width: f32, height: f32) -> Layout {
     let mut service = None;
     if cast.folded() {
         let room = area.h - if cast.clients.is_empty() { 0.0 } else { 96.0 };
-        let h = room.min(268.0);
+        let h = room.min(316.0);
         service = Some(Rect::new(left.x, area.y + (room - h) / 2.0, left.w, h));
         let below = Rect::new(left.x, area.y + room + 8.0, left.w, 88.0);
         let each = left.w / cast.clients.len().max(1) as f32;
@@ -260,7 +270,7 @@ fn wide(cast: &Cast, width: f32, height: f32) -> Layout {
             clients.push(disc_over_words(*id, block, 22.0));
         }
     }
-    let middle_x = if left_w > 0.0 { left.right() + 16.0 } else { area.x };
+    let middle_x = if left_w > 0.0 { left.right() + 12.0 } else { area.x };
     let middle = Rect::new(middle_x, area.y, (right - middle_x).max(120.0), area.h);
     let workers = wide_workers(cast, middle);
     let servers = if cast.folded() { Vec::new() } else { ring_of_servers(cast, middle) };
@@ -273,7 +283,7 @@ fn wide_stores(cast: &Cast, area: Rect, w: f32) -> Vec<StoreSeat> {
     let count = cast.stores.len().max(1) as f32;
     let each = area.h / count;
     let seat = |(n, id): (usize, &ProcessId)| {
-        let h = (each - 14.0).min(if count > 1.0 { 210.0 } else { 244.0 });
+        let h = (each - 14.0).min(if count > 1.0 { 210.0 } else { 280.0 });
         let y = area.y + n as f32 * each + (each - h) / 2.0;
         let block = Rect::new(area.right() - w, y, w, h);
         let gate = Rect::new(block.x - GATE, y, GATE, h);
@@ -289,17 +299,29 @@ fn wide_workers(cast: &Cast, area: Rect) -> Vec<Seat> {
     let radius = ((each - 44.0) / 2.0).clamp(16.0, 46.0);
     let seat = |(n, id): (usize, &ProcessId)| {
         let block = Rect::new(area.x, area.y + n as f32 * each, area.w, each);
-        let center = Point { x: area.x + BELIEF + 12.0 + radius, y: block.center().y - 11.0 };
-        let words = Rect::new(area.x, center.y - 24.0, BELIEF, 44.0);
+        let least = area.x + BELIEF + 10.0 + radius;
+        let x = if cast.stores.is_empty() { least.max(area.center().x) } else { least };
+        let center = Point { x, y: block.center().y - 11.0 };
+        let words = Rect::new(x - radius - 10.0 - BELIEF, center.y - 29.0, BELIEF, 56.0);
         Seat { id: *id, block, center, radius, words }
     };
     cast.workers.iter().enumerate().map(seat).collect()
 }
 
-/// The unit circle at equal parts, from the top, clockwise: for up to seven.
+/// A place on the unit circle at equal parts, from the top, clockwise: for up to seven.
 fn around(part: usize, of: usize) -> Point {
-    let turn = std::f32::consts::TAU * part as f32 / of as f32;
-    Point { x: turn.sin(), y: -turn.cos() }
+    // Cosine and sine of one part of the turn.
+    let (cos, sin) = match of {
+        0 | 1 => (1.0, 0.0),
+        2 => (-1.0, 0.0),
+        3 => (-0.5, 0.866_025_4),
+        4 => (0.0, 1.0),
+        5 => (0.309_017, 0.951_056_5),
+        6 => (0.5, 0.866_025_4),
+        _ => (0.623_489_8, 0.781_831_5),
+    };
+    let turn = |p: Point, _| Point { x: p.x * cos - p.y * sin, y: p.x * sin + p.y * cos };
+    (0..part).fold(Point { x: 0.0, y: -1.0 }, turn)
 }
 
 const SERVER_BLOCK: (f32, f32) = (150.0, 118.0);
@@ -351,8 +373,8 @@ fn rows(cast: &Cast, width: f32, height: f32) -> Layout {
     let channel = if cast.stores.is_empty() && cast.folded() { 0.0 } else { CHANNEL };
     let mut row = |id: ProcessId, radius: f32| {
         let block = Rect::new(PAD, y, inner, each);
-        let center = Point { x: PAD + 40.0, y: block.center().y };
-        let words_x = center.x + 40.0;
+        let center = Point { x: PAD + 46.0, y: block.center().y };
+        let words_x = center.x + 42.0;
         let words = Rect::new(words_x, y + 4.0, PAD + inner - channel - words_x, each - 8.0);
         y += each;
         Seat { id, block, center, radius, words }
@@ -428,15 +450,21 @@ impl Layout {
             (Place::Service(_), Place::Store(_) | Place::Service(_))
             | (Place::Store(_), Place::Service(_) | Place::Store(_)) => return None,
         };
-        Some(way.beside(2.5))
+        // In the channel of the rows, arcs lie beside one another already.
+        let arcs = self.shape == Shape::Rows && self.seat_of(from) && self.seat_of(to);
+        Some(if arcs { way } else { way.beside(2.5) })
+    }
+
+    fn seat_of(&self, end: End) -> bool {
+        matches!(end, End::Process(id) if self.seat(id).is_some())
     }
 
     /// Between the service and one who asks it: below the words of belief, so that neither hides the other.
     fn service_way(&self, service: Rect, seat: &Seat) -> Path {
         match self.shape {
             Shape::Wide => {
-                let y = seat.center.y + (seat.radius * 0.72).max(27.0);
-                let half = (seat.radius * seat.radius - (y - seat.center.y).powi(2)).max(0.0).sqrt();
+                let y = seat.center.y + (seat.radius * 0.72).max(33.0);
+                let half = (seat.radius * seat.radius - (y - seat.center.y) * (y - seat.center.y)).max(0.0).sqrt();
                 let to = Point { x: seat.center.x - half - 5.0, y };
                 let y = y.clamp(service.y + 16.0, service.bottom() - 16.0);
                 if seat.center.x < service.right() {
@@ -446,10 +474,9 @@ impl Layout {
                 Path::straight(Point { x: service.right(), y }, to)
             }
             Shape::Rows => {
-                let x = seat.center.x - seat.radius + 2.0;
-                let from = Point { x: PAD + 6.0, y: service.bottom() };
-                let to = Point { x, y: seat.center.y - seat.radius * 0.5 };
-                Path { from, bend: Point { x: PAD - 4.0, y: to.y }, to }
+                let from = Point { x: PAD + 5.0, y: service.bottom() };
+                let to = Point { x: seat.center.x - seat.radius - 3.0, y: seat.center.y };
+                Path { from, bend: Point { x: PAD + 4.0, y: to.y - 4.0 }, to }
             }
         }
     }
@@ -459,7 +486,8 @@ impl Layout {
         match self.shape {
             Shape::Wide => {
                 let from = Point { x: seat.center.x + seat.radius + 6.0, y: seat.center.y };
-                let to = Point { x: store.plate.x - 4.0, y: store.plate.center().y };
+                let spread = ((seat.center.y - store.plate.center().y) / 16.0).clamp(-12.0, 12.0);
+                let to = Point { x: store.plate.x - 4.0, y: store.plate.center().y + spread };
                 let bend = Point { x: from.x + (to.x - from.x) * 0.62, y: from.y };
                 Path { from, bend, to }
             }
@@ -481,11 +509,13 @@ impl Layout {
                 Path::straight(off(a.center, a.radius + 5.0), off(b.center, -b.radius - 5.0))
             }
             Shape::Rows => {
-                // Arcs in the channel: the farther apart, the wider.
-                let x = self.width - PAD - CHANNEL + 6.0;
-                let rows = (b.center.y - a.center.y).abs() / ROW;
-                let bend = Point { x: x + 36.0 + 34.0 * rows.min(4.0), y: (a.center.y + b.center.y) / 2.0 };
-                Path { from: Point { x, y: a.center.y }, bend, to: Point { x, y: b.center.y } }
+                // Arcs in the channel: the farther apart, the wider; down inside, up outside.
+                let x = self.width - PAD - CHANNEL + 4.0;
+                let rows = ((b.center.y - a.center.y).abs() / ROW).min(4.0);
+                let (side, y) = if a.center.y < b.center.y { (0.0, 5.0) } else { (9.0, -5.0) };
+                let bend = Point { x: x + 22.0 + 30.0 * rows + side, y: (a.center.y + b.center.y) / 2.0 };
+                let (from, to) = (a.center.y + y, b.center.y - y);
+                Path { from: Point { x, y: from }, bend, to: Point { x, y: to } }
             }
         }
     }
@@ -507,7 +537,10 @@ impl Layout {
         let way = self.store_way(seat, gate);
         let to = self.at_gate(gate, stub_width);
         let from = match self.shape {
-            Shape::Wide => Point { x: (seat.center.x + stub_width / 2.0).min(to.x), y: seat.center.y },
+            Shape::Wide => {
+                let beside = seat.center.x + seat.radius + 9.0 + stub_width / 2.0;
+                Point { x: beside.min(to.x), y: seat.center.y }
+            }
             Shape::Rows => way.from,
         };
         let bend = match self.shape {

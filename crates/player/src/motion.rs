@@ -17,8 +17,8 @@ use crate::text::{age, seconds};
 pub struct Place {
     pub key: String,
     pub at: Point,
-    /// From the direction of the x axis, in degrees; for ticks.
-    pub turn: f32,
+    /// The direction of travel, of length one; for ticks.
+    pub along: Point,
     pub opacity: f32,
 }
 
@@ -94,8 +94,10 @@ fn place(message: &Flying, layout: &Layout, now: SimTime, reduced: bool) -> Opti
     let at = way.at(part);
     let ahead = way.at((part + 0.02).min(1.0));
     let behind = way.at((part - 0.02).max(0.0));
-    let turn = (ahead.y - behind.y).atan2(ahead.x - behind.x).to_degrees();
-    Some(Place { key: message.key.clone(), at, turn, opacity })
+    let (dx, dy) = (ahead.x - behind.x, ahead.y - behind.y);
+    let length = (dx * dx + dy * dy).sqrt().max(0.001);
+    let along = Point { x: dx / length, y: dy / length };
+    Some(Place { key: message.key.clone(), at, along, opacity })
 }
 
 /// The way of a message by its looks, the part of it that is gone, and how clearly it is seen.

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use leasehold_engine::claim::Watch;
 use leasehold_engine::command::Command;
 use leasehold_engine::event::{MessageKind, Step};
-use leasehold_engine::history::{BranchId, History, Imported, RunFile};
+use leasehold_engine::history::{BranchId, History, ImportError, Imported, RunFile};
 use leasehold_engine::setup::{Kind, Names, Setup};
+use leasehold_engine::switch::{Position, Switch};
 use leasehold_engine::units::{ProcessId, SimTime, StepNumber};
 use leasehold_engine::world::World;
 use leasehold_lesson::director::{Director, Options, Phase};
@@ -105,6 +106,7 @@ pub enum Msg {
     /// Does what the stop asks for.
     Press,
     Choose(usize),
+    ToQuestion,
     Continue,
     PageBack,
     GoToPage(usize),
@@ -145,6 +147,8 @@ pub enum Request {
     Mirror(String),
     KeepProgress(String),
     KeepSettings(String),
+    /// The question that is asked is to be seen, and its first choice to have the focus.
+    ShowQuestion,
     /// A link to here, made by the page from its own address.
     CopyLink { lesson: String, page: usize },
     Copy { what: &'static str, text: String },
@@ -359,6 +363,7 @@ impl Player {
             Msg::Slower => self.change_speed(-1),
             Msg::Press => self.press(),
             Msg::Choose(choice) => self.choose(choice),
+            Msg::ToQuestion => self.out.push(Request::ShowQuestion),
             Msg::Continue => self.go_on(),
             Msg::PageBack => self.page_back(),
             Msg::GoToPage(page) => self.visit_page(page),
@@ -657,7 +662,7 @@ impl Player {
             None => world.world_switch(change.switch),
         };
         let first = Change { position, ..change.clone() };
-        Some(words::change(&first))
+        Some(change_label(&first))
     }
 
     /// When the second run first goes another way than the first, by what is worth seeing.
@@ -1275,7 +1280,21 @@ pub fn command_label(command: &Command) -> String {
 /// A change as a button and a caption say it: the fence is the gate.
 #[must_use]
 pub fn change_label(change: &Change) -> String {
-    words::change(change).replacen('_', " ", 8)
+    let at = change.at.as_ref().map_or_else(String::new, |name| format!(" at {name}"));
+    match change.switch {
+        Switch::Fence => format!("gate {}{at}", gate_word(change.position)),
+        switch => format!("{} {}{at}", switch.name().replace('_', " "), switch.word(change.position)),
+    }
+}
+
+/// What the stage calls the fence's positions.
+#[must_use]
+pub const fn gate_word(position: Position) -> &'static str {
+    match position {
+        Position::Off => "open",
+        Position::Observe => "observing",
+        Position::On => "on",
+    }
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -1477,7 +1496,7 @@ impl Player {
                 Some(id) => world.switches(id).get(change.switch),
                 None => world.world_switch(change.switch),
             };
-            words::change(&Change { position, ..change.clone() })
+            change_label(&Change { position, ..change.clone() })
         };
         let setup = changed(old.world().setup().clone(), &change);
         let Ok(mut new) = History::new(setup) else { return };
@@ -1496,7 +1515,7 @@ impl Player {
             let _ = new.act(command.clone(), &mut step);
         }
         new.run_to(until, |_, _| {});
-        let label = Some(words::change(&change));
+        let label = Some(change_label(&change));
         self.playing = false;
         let began = StepNumber(0);
         let beside = Take::new(old, Some(old_label));
@@ -1529,9 +1548,20 @@ impl Player {
                 self.sandbox = Some(Sandbox { take, began, beside: None, exercise: None });
                 Some("This is the run from before the page broke.".to_owned())
             }
-            Err(error) => Some(format!("The run that was kept cannot be played again: {error:?}.")),
+            Err(error) => Some(import_trouble(&error)),
         }
     }
+}
+
+fn import_trouble(error: &ImportError) -> String {
+    let why = match error {
+        ImportError::Version { .. } => "it is from another version".to_owned(),
+        ImportError::Setup(error) => words::setup_error(error).what,
+        ImportError::Command { place, error } => {
+            format!("command {place}: {}", words::parse_error(error).what)
+        }
+    };
+    format!("The run that was kept cannot be played again: {why}.")
 }
 
 /// A setup with one switch turned for the whole world; for one process it is a command.

@@ -570,7 +570,7 @@ impl Cx<'_> {
                 WriteVerdict::Observed { highest } => {
                     (RowMark::Stale, Some(format!("noted: {} < {highest}", write.token)))
                 }
-                WriteVerdict::Accepted if stale => (RowMark::Stale, Some(format!("came after token {seen}"))),
+                WriteVerdict::Accepted if stale => (RowMark::Stale, Some(format!("older than {seen}"))),
                 WriteVerdict::Accepted => (RowMark::Accepted, None),
             };
             if !matches!(write.verdict, WriteVerdict::Refused { .. }) {

@@ -26,6 +26,25 @@ fn tenths(micros: u64) -> String {
     format!("{}.{}", micros / 1_000_000, micros / 100_000 % 10)
 }
 
+/// A length in CSS pixels to a tenth: `12.5`. Whole numbers do; floats print by a long algorithm that the
+/// page would have to carry for this alone.
+#[must_use]
+pub fn px(value: f32) -> String {
+    let tenths = (value * 10.0).round() as i32;
+    let (sign, size) = (if tenths < 0 { "-" } else { "" }, tenths.unsigned_abs());
+    match size % 10 {
+        0 => format!("{sign}{}", size / 10),
+        rest => format!("{sign}{}.{rest}", size / 10),
+    }
+}
+
+/// A part of one to four digits: `0.0625`.
+#[must_use]
+pub fn part(value: f32) -> String {
+    let all = (value * 10_000.0).round().clamp(0.0, 10_000.0) as u32;
+    format!("{}.{:04}", all / 10_000, all % 10_000)
+}
+
 /// How long ago a check was: `just now`, `0.4 s ago`, `9.2 s ago`.
 #[must_use]
 pub fn age(span: Duration) -> String {
@@ -57,6 +76,25 @@ fn short(value: u64, unit: u64) -> String {
         (whole, 0) => whole.to_string(),
         (whole, rest) => format!("{whole}.{rest}"),
     }
+}
+
+/// Straight quotes as a printer sets them.
+#[must_use]
+pub fn typeset(text: &str) -> String {
+    let mut set = String::with_capacity(text.len());
+    let mut before = ' ';
+    for c in text.chars() {
+        let opens = before.is_whitespace() || before == '(';
+        set.push(match c {
+            '\'' if opens => '‘',
+            '\'' => '’',
+            '"' if opens => '“',
+            '"' => '”',
+            c => c,
+        });
+        before = c;
+    }
+    set
 }
 
 /// A sentence for the live region: at most 120 characters, cut at a word.
@@ -94,10 +132,21 @@ mod tests {
     }
 
     #[test]
+    fn lengths_are_short() {
+        assert_eq!([px(12.0), px(12.54), px(-0.26), px(0.04)], ["12", "12.5", "-0.3", "0"]);
+        assert_eq!([part(0.0625), part(1.0)], ["0.0625", "1.0000"]);
+    }
+
+    #[test]
     fn badges_say_how_a_clock_is_off() {
         assert_eq!(clock_badge(1_000_000, 0), None);
         assert_eq!(clock_badge(1_100_000, 0).as_deref(), Some("+10 %"));
         assert_eq!(clock_badge(995_000, -2_500_000).as_deref(), Some("−0.5 %, −2.5 s"));
+    }
+
+    #[test]
+    fn quotes_are_set() {
+        assert_eq!(typeset("A's \"charge 7\" ('now')"), "A’s “charge 7” (‘now’)");
     }
 
     #[test]

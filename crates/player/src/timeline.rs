@@ -423,10 +423,14 @@ impl Draw<'_> {
             };
             self.text(2, Ink::Plate, at, top + h / 2.0 + 4.0, anchor, text);
         }
+        // Where the lane has words above its line, the word of the crash stands there; else below.
+        let below = base < top;
         for span in &strip.crashed {
             let Some((low, high)) = self.extent(*span) else { continue };
-            self.rect(Ink::Crash, low, high, base - 5.0, 10.0);
-            self.text(2, Ink::Muted, low + 6.0, base - 8.0, Anchor::Start, "crashed".to_owned());
+            let (y, h) = if below { (base - 1.5, 3.0) } else { (base - 5.0, 10.0) };
+            self.rect(Ink::Crash, low, high, y, h);
+            let y = if below { base + 14.0 } else { base - 8.0 };
+            self.text(2, Ink::Muted, low + 6.0, y, Anchor::Start, "crashed".to_owned());
         }
     }
 
@@ -573,7 +577,7 @@ fn at_odds(check: &Check, strip: &Strip) -> bool {
 /// The width of a text of the timeline, by a safe estimate.
 #[must_use]
 pub fn text_width(text: &str) -> f32 {
-    text.chars().count() as f32 * 6.7
+    text.chars().count() as f32 * 7.1
 }
 
 /// Keeps the texts that cover nothing, those of lower rank first; pulls those at the edges inside.
