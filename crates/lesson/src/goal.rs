@@ -1,7 +1,7 @@
 //! Grades what a learner made happen, by running the learner's own commands again.
 //!
-//! A referee with a video: the learner's screen proves nothing, the replay does. It knows no cheating
-//! beyond that: whoever finds another way to the same end has found a way.
+//! A referee with a video: the learner's screen proves nothing, the replay does. It knows no
+//! cheating beyond that: whoever finds another way to the same end has found a way.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use leasehold_engine::event::Step;
 use leasehold_engine::history::{History, Position};
 use leasehold_engine::units::{SimTime, StepNumber};
 use leasehold_engine::world::World;
+use serde::{Deserialize, Serialize};
 
 use crate::director::{self, Director, Failure, Options};
 use crate::lesson::{Goal, Lesson};
@@ -19,7 +20,9 @@ use crate::lesson::{Goal, Lesson};
 macro_rules! verbs {
     ($($variant:ident = $one:literal, $many:literal, $limited:literal;)*) => {
         /// What a command does, as budgets count it.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
         pub enum Verb { $($variant,)* }
 
         impl Verb {
@@ -36,8 +39,8 @@ macro_rules! verbs {
                 match self { $(Self::$variant => $many,)* }
             }
 
-            /// Whether a budget that does not name it allows none. What mends or is a process's own work is
-            /// free unless it is named.
+            /// Whether a budget that does not name it allows none. What mends or is a process's own
+            /// work is free unless it is named.
             #[must_use]
             pub const fn is_limited(self) -> bool {
                 match self { $(Self::$variant => $limited,)* }
@@ -98,7 +101,7 @@ impl Verb {
 }
 
 /// How many of which commands a learner may give: `1 pause, 2 cuts`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     pub allowed: Vec<(Verb, u32)>,
 }
@@ -203,8 +206,8 @@ impl Exercise {
         &self.start
     }
 
-    /// For seeing at once when the goal may be reached: show it the learner's steps, and [`Self::grade`] once it
-    /// holds.
+    /// For seeing at once when the goal may be reached: show it the learner's steps, and
+    /// [`Self::grade`] once it holds.
     #[must_use]
     pub fn watch(&self) -> Watch {
         Watch::new(self.goal.reach.claim.clone())

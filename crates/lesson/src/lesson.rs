@@ -1,19 +1,20 @@
 //! A lesson as it is read: typed blocks, each with its place in the file.
 //!
-//! The score, not the music: what is to be shown, done, asked and claimed, in order. Nothing here runs;
-//! [`crate::director::Director`] plays it and [`crate::judge`] marks it.
+//! The score, not the music: what is to be shown, done, asked and claimed, in order. Nothing here
+//! runs; [`crate::director::Director`] plays it and [`crate::judge`] marks it.
 
 use leasehold_engine::claim::Claim;
 use leasehold_engine::command::Command;
 use leasehold_engine::setup::{Names, Setup};
 use leasehold_engine::switch::{Position, Switch};
 use leasehold_engine::units::Duration;
+use serde::{Deserialize, Serialize};
 
 use crate::place::Place;
 use crate::template::Template;
 
 /// One lesson file, read and checked as far as it can be without running it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lesson {
     /// The file's name, for messages.
     pub file: String,
@@ -38,17 +39,18 @@ pub struct Lesson {
 }
 
 /// One `##` heading and what stands below it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
     pub heading: String,
     pub place: Place,
     pub blocks: Vec<Block>,
-    /// Claims behind marked words of the page's prose, judged at the page's end. [`Inline::Mark`] points here.
+    /// Claims behind marked words of the page's prose, judged at the page's end. [`Inline::Mark`]
+    /// points here.
     pub marks: Vec<Stated>,
 }
 
 /// A part of a page, in the order of the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Block {
     Prose(Prose),
     Watch(Vec<CaptionLine>),
@@ -59,7 +61,7 @@ pub enum Block {
 }
 
 /// A claim with its place. `negated` turns it round: the check of the checker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stated {
     pub claim: Claim,
     pub place: Place,
@@ -67,7 +69,7 @@ pub struct Stated {
 }
 
 /// A line of a `watch` block: what to look at once `when` has come true.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaptionLine {
     /// None: from the page's beginning.
     pub when: Option<Claim>,
@@ -78,14 +80,14 @@ pub struct CaptionLine {
 }
 
 /// A line of a `run` block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directive {
     pub what: Do,
     pub place: Place,
 }
 
 /// What a line of a `run` block asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Do {
     /// Any command, carried out and recorded.
     Act(Command),
@@ -103,14 +105,14 @@ pub enum Do {
 }
 
 /// What the reader is asked to press at a stop.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Press {
     Act(Command),
     Again(Change),
 }
 
 /// The one thing that a second run changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub switch: Switch,
     pub position: Position,
@@ -119,7 +121,7 @@ pub struct Change {
 }
 
 /// A question about the next `run` block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Predict {
     pub id: String,
     pub question: String,
@@ -128,7 +130,7 @@ pub struct Predict {
     pub place: Place,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     pub text: String,
     pub outcome: Stated,
@@ -137,7 +139,7 @@ pub struct Choice {
 }
 
 /// Something to make happen oneself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Goal {
     pub id: String,
     pub text: String,
@@ -152,7 +154,7 @@ pub struct Goal {
 }
 
 /// Prose, kept as it is meant rather than as it looks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Prose {
     /// A heading below a page's own; level 3 or deeper.
     Heading(Vec<Inline>),
@@ -169,7 +171,7 @@ pub enum Prose {
     },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Inline {
     Text(String),
     Emphasis(Vec<Self>),
@@ -256,8 +258,8 @@ impl Lesson {
         })
     }
 
-    /// Every claim that the judge holds the lesson to, in the order of the file: expectations, choices,
-    /// marked words and what goals reach.
+    /// Every claim that the judge holds the lesson to, in the order of the file: expectations,
+    /// choices, marked words and what goals reach.
     pub fn claims(&self) -> Vec<&Stated> {
         let mut all: Vec<&Stated> = Vec::new();
         for page in &self.pages {

@@ -5,8 +5,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A place in a text: line and column from 1, columns in characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Place {
     pub line: u32,
     pub column: u32,
@@ -48,12 +52,14 @@ impl fmt::Display for Diagnostic {
 }
 
 /// Finds lines and columns by byte offset.
+#[cfg(feature = "parse")]
 #[derive(Clone, Debug)]
 pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
+#[cfg(feature = "parse")]
 impl<'a> Lines<'a> {
     pub(crate) fn of(text: &'a str) -> Self {
         let after = text.match_indices('\n').map(|(at, _)| at + 1);
@@ -114,6 +120,7 @@ fn distance(left: &str, right: &str) -> usize {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "parse")]
     #[test]
     fn places_count_characters_and_lines() {
         let text = "añb\nc";

@@ -7,23 +7,24 @@ use leasehold_engine::setup::Names;
 use leasehold_engine::units::{ProcessId, Token};
 use leasehold_engine::worker::LeaseView;
 use leasehold_engine::world::World;
+use serde::{Deserialize, Serialize};
 
 use crate::place::nearest;
 use crate::words;
 
 /// A sentence with blanks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
     pieces: Vec<Piece>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Piece {
     Text(String),
     Blank(Blank),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Blank {
     Lease,
     Renew,
