@@ -624,6 +624,7 @@ impl Server {
             self.append(Op::Noop, Rule::NewLeaderAppendsNoop, cx);
         } else {
             self.broadcast(cx);
+            self.count_own_log(cx);
         }
         self.set_expiry_timer(cx);
     }

@@ -472,7 +472,7 @@ fn latencies(script: &[(u64, &str)]) -> BTreeMap<MessageId, u64> {
     let mut seen = BTreeMap::new();
     while world.now() < SimTime(20_000_000) {
         let due = |(at, _): &&(u64, &str)| world.next_at().is_some_and(|next| SimTime(*at) <= next);
-        if let Some((at, command)) = script.next_if(|line| due(&line)) {
+        if let Some((at, command)) = script.next_if(due) {
             world.advance(SimTime(*at));
             world.apply(&command.parse().unwrap(), &mut step).unwrap();
         } else {
