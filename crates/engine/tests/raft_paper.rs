@@ -353,8 +353,9 @@ fn a_leader_told_to_campaign_stays_what_it_is() {
 /// C03; §5.3, Figure 2.
 #[test]
 fn a_follower_keeps_what_matches_and_replaces_what_conflicts() {
-    // An append's previous entry and entries, and the follower's log after it; before, it is [1, 2].
-    let table: [((u64, u64), &[u64], &[u64]); 5] = [
+    /// An append's previous entry and entries, and the follower's log after it; before, it is [1, 2].
+    type Case = ((u64, u64), &'static [u64], &'static [u64]);
+    let table: [Case; 5] = [
         ((2, 2), &[3], &[1, 2, 3]),
         ((1, 1), &[3, 4], &[1, 3, 4]),
         ((0, 0), &[1], &[1, 2]),
