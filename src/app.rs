@@ -33,6 +33,8 @@ pub(crate) struct App {
     embed: bool,
     breaks_next: bool,
     listeners: Option<browser::Listeners>,
+    /// Somebody has used the page, so that the focus was in it.
+    was_used: bool,
 }
 
 impl Component for App {
@@ -71,6 +73,7 @@ impl Component for App {
             // For the test of what a broken page shows.
             breaks_next: pairs.iter().any(|(name, value)| name == "fault" && value == "panic"),
             listeners: None,
+            was_used: false,
             player,
         }
     }
@@ -115,6 +118,9 @@ impl Component for App {
         }
         self.move_all();
         browser::show_dialogs(self.player.dialog());
+        if self.was_used {
+            browser::keep_focus();
+        }
     }
 }
 
@@ -126,6 +132,7 @@ impl App {
             "the address asked for a fault"
         );
         let is_time = matches!(msg, Msg::Elapsed(_));
+        self.was_used |= !matches!(msg, Msg::Elapsed(_) | Msg::Resized { .. });
         let settings = self.player.settings();
         for request in self.player.update(msg) {
             self.grant(request);

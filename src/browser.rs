@@ -56,8 +56,8 @@ pub(crate) fn root() -> Element {
 }
 
 /// A panic shows what happened and the way on, by the part of the page that needs no wasm.
-pub(crate) fn report_panics() {
-    std::panic::set_hook(Box::new(|info| failed(&info.to_string())));
+pub(crate) fn report_panic(info: &std::panic::PanicHookInfo<'_>) {
+    failed(&info.to_string());
 }
 
 pub(crate) fn is_ready() {
@@ -350,6 +350,18 @@ pub(crate) fn show_question() {
     if let Some(choice) = choice.and_then(|c| c.dyn_into::<HtmlElement>().ok()) {
         let _ = choice.focus();
         choice.scroll_into_view();
+    }
+}
+
+/// What had the focus may be gone from the page: then the caption has it, so that keys go on working and
+/// Tab goes on from there. A page that is not looked at takes no focus.
+pub(crate) fn keep_focus() {
+    let document = document();
+    let lost = document.active_element().is_none_or(|e| e.tag_name() == "BODY");
+    if lost && document.has_focus().unwrap_or(false)
+        && let Some(caption) = by_id("caption").and_then(|c| c.dyn_into::<HtmlElement>().ok())
+    {
+        let _ = caption.focus();
     }
 }
 

@@ -8,6 +8,7 @@ mod browser;
 mod views;
 
 fn main() {
-    browser::report_panics();
+    // Yew would set its own hook, which only writes to the console.
+    yew::set_custom_panic_hook(Box::new(browser::report_panic));
     yew::Renderer::<app::App>::with_root(browser::root()).render();
 }

@@ -103,8 +103,8 @@ test("motion and theme can be set by the address and by hand, and are kept", asy
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
   await expect(page.locator("html")).toHaveAttribute("data-motion", "reduced");
   await open(page, "/");
-  await page.getByRole("button", { name: "Look" }).click();
-  await page.getByRole("button", { name: "Dark" }).click();
+  await page.getByRole("button", { name: "Look", exact: true }).click();
+  await page.getByRole("button", { name: "Dark", exact: true }).click();
   await page.keyboard.press("Escape");
   await page.reload();
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");

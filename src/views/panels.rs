@@ -68,10 +68,12 @@ fn events(panels: &Panels, emit: &Callback<Msg>) -> Html {
             <h2>{ "What happened" }</h2>
             <button type="button" class="quiet-button" aria-pressed={all.to_string()} onclick={send(emit, Msg::ShowAllSteps(!all))}>
                 { "Show every step" }</button>
-            <ol tabindex="0" role="region" aria-label="Events, latest first">
-                if panels.events.is_empty() { <li class="quiet">{ "Nothing yet." }</li> }
-                { for panels.events.iter().map(|row| event(row, emit)) }
-            </ol>
+            <div class="scroll" tabindex="0" role="region" aria-label="Events, latest first">
+                <ol>
+                    if panels.events.is_empty() { <li class="quiet">{ "Nothing yet." }</li> }
+                    { for panels.events.iter().map(|row| event(row, emit)) }
+                </ol>
+            </div>
         </section>
     }
 }

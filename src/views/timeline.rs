@@ -48,8 +48,10 @@ pub(crate) fn lanes(run: &RunFrame, n: usize, label: String, emit: &Callback<Msg
     }
 }
 
+/// The lanes that a pointer is in. Events are delegated, so that their current target is the page's root.
 fn target(event: &PointerEvent) -> Option<Element> {
-    event.current_target().and_then(|t| t.dyn_into::<Element>().ok())
+    let inner = event.target().and_then(|t| t.dyn_into::<Element>().ok())?;
+    inner.closest(".lanes").ok().flatten()
 }
 
 fn scrub(event: &PointerEvent, scale: &Scale, emit: &Callback<Msg>) {

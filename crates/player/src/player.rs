@@ -9,7 +9,8 @@ use std::sync::Arc;
 use leasehold_engine::claim::Watch;
 use leasehold_engine::command::Command;
 use leasehold_engine::event::{MessageKind, Step};
-use leasehold_engine::history::{BranchId, History, ImportError, Imported, RunFile};
+use leasehold_engine::history::{BranchId, History, ImportError, Imported};
+use leasehold_engine::run_file::RunFile;
 use leasehold_engine::setup::{Kind, Names, Setup};
 use leasehold_engine::switch::{Position, Switch};
 use leasehold_engine::units::{ProcessId, SimTime, StepNumber};
@@ -406,7 +407,7 @@ impl Player {
                 self.out.push(Request::Copy { what: "The run", text });
             }
             Msg::SaveRun => {
-                let name = format!("{}.run.json", self.lesson().id);
+                let name = format!("{}.run.txt", self.lesson().id);
                 let text = self.run_text();
                 self.out.push(Request::Save { name, text });
             }
@@ -1531,13 +1532,12 @@ impl Player {
     }
 
     fn run_text(&self) -> String {
-        let file: RunFile = self.history().export();
-        serde_json::to_string(&file).expect("a run file is numbers and texts")
+        self.history().export().to_string()
     }
 
     /// Goes on with a run that was kept; says what went wrong with it.
     fn recover(&mut self, text: &str) -> Option<String> {
-        let file: RunFile = match serde_json::from_str(text) {
+        let file: RunFile = match text.parse() {
             Ok(file) => file,
             Err(_) => return Some("The run that was kept cannot be read.".to_owned()),
         };

@@ -4,18 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 /// The learner's progress in all lessons; lessons, predictions and goals go by their ids.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     pub lessons: BTreeMap<String, Done>,
 }
 
 /// What was done in one lesson.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// The farthest page that was reached, from 1.
     pub page: u64,
@@ -26,20 +22,64 @@ pub struct Done {
 }
 
 impl Progress {
-    /// Reads what was kept; what cannot be read is as if nothing were kept.
+    /// Reads what was kept, a fact a line; a line that cannot be read is left out.
     #[must_use]
     pub fn read(text: &str) -> Self {
-        serde_json::from_str(text).unwrap_or_default()
+        let mut progress = Self::default();
+        let mut lesson = String::new();
+        for line in text.lines() {
+            let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+            if name == "lesson" {
+                rest.clone_into(&mut lesson);
+                progress.lesson(&lesson);
+            } else if let Some(done) = progress.lessons.get_mut(&lesson) {
+                done.read_line(name, rest);
+            }
+        }
+        progress
     }
 
     /// The text to keep.
     #[must_use]
     pub fn text(&self) -> String {
-        serde_json::to_string(self).expect("maps of strings and numbers always serialise")
+        let mut text = String::new();
+        for (id, done) in &self.lessons {
+            text.push_str(&format!("lesson {id}\npage {}\n", done.page));
+            for (prediction, choice) in &done.predictions {
+                text.push_str(&format!("predicted {prediction} {choice}\n"));
+            }
+            for goal in &done.goals {
+                text.push_str(&format!("reached {goal}\n"));
+            }
+            if done.finished {
+                text.push_str("finished\n");
+            }
+        }
+        text
     }
 
     pub fn lesson(&mut self, id: &str) -> &mut Done {
         self.lessons.entry(id.to_owned()).or_default()
+    }
+}
+
+impl Done {
+    fn read_line(&mut self, name: &str, rest: &str) {
+        match name {
+            "page" => self.page = rest.parse().unwrap_or_default(),
+            "predicted" => {
+                if let Some((id, choice)) = rest.split_once(' ')
+                    && let Ok(choice) = choice.parse()
+                {
+                    self.predictions.insert(id.to_owned(), choice);
+                }
+            }
+            "reached" => {
+                self.goals.insert(rest.to_owned());
+            }
+            "finished" => self.finished = true,
+            _ => {}
+        }
     }
 }
 
@@ -51,7 +91,15 @@ mod tests {
     fn progress_reads_back_and_forgives() {
         let mut progress = Progress::default();
         progress.lesson("a-lease").page = 3;
-        progress.lesson("a-lease").predictions.insert("late-write".to_owned(), 2);
+        progress
+            .lesson("a-lease")
+            .predictions
+            .insert("late-write".to_owned(), 2);
+        progress
+            .lesson("a-lease")
+            .goals
+            .insert("silence-is-enough".to_owned());
+        progress.lesson("isolated-leader").finished = true;
         assert_eq!(Progress::read(&progress.text()), progress);
         assert_eq!(Progress::read("{ nonsense"), Progress::default());
     }
