@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::command::{Command, CommandError};
 use crate::event::{Event, MessageKind, Step, StepKind, TimerKind};
 use crate::rule::Rule;
+use crate::run_file::{self, RunCommand, RunEnd, RunFile};
 use crate::setup::{Setup, SetupError};
 use crate::shared::Shared;
 use crate::text::ParseError;
@@ -21,7 +20,6 @@ use crate::world::World;
 const CHECKPOINT_EVERY: u64 = 512;
 /// The most steps of one branch; a run beyond it must be begun anew.
 pub const STEPS_MAX: u64 = 4_000_000;
-const RUN_FILE_VERSION: u32 = 1;
 
 /// `step` steps are taken, and the clock shows `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -389,7 +387,7 @@ impl History {
         let mut replay = self.clone();
         let mut hash_at = |position: Position| {
             replay.seek(position.step);
-            format!("{:016x}", replay.world.state_hash())
+            replay.world.state_hash()
         };
         let commands = self
             .commands()
@@ -408,7 +406,7 @@ impl History {
             hash: hash_at(end),
         };
         RunFile {
-            version: RUN_FILE_VERSION,
+            version: run_file::VERSION,
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             setup: self.world.setup().clone(),
             commands,
@@ -436,10 +434,10 @@ impl History {
     /// # Errors
     /// A version, a setup or a command that cannot be read.
     pub fn import(file: &RunFile) -> Result<Imported, ImportError> {
-        if file.version != RUN_FILE_VERSION {
+        if file.version != run_file::VERSION {
             return Err(ImportError::Version {
                 given: file.version,
-                known: RUN_FILE_VERSION,
+                known: run_file::VERSION,
             });
         }
         let mut commands = Vec::new();
@@ -454,9 +452,9 @@ impl History {
         let mut history = Self::new(file.setup.clone()).map_err(ImportError::Setup)?;
         let mut differs_from = None;
         let mut step = Step::empty();
-        let mut compare = |history: &mut Self, hash: &str| {
+        let mut compare = |history: &mut Self, hash: u64| {
             let number = history.world.step_count();
-            if differs_from.is_none() && format!("{:016x}", history.world.state_hash()) != hash {
+            if differs_from.is_none() && history.world.state_hash() != hash {
                 differs_from = Some(number);
             }
         };
@@ -471,7 +469,7 @@ impl History {
                 }) < recorded.after
                 && history.step(&mut step)
             {}
-            compare(&mut history, &recorded.hash);
+            compare(&mut history, recorded.hash);
             if history.next_at().is_none_or(|next| at <= next) {
                 history.world.advance(at);
             }
@@ -481,7 +479,7 @@ impl History {
         if differs_from.is_none() {
             let mut end = history.clone();
             end.seek(StepNumber(file.end.step));
-            if format!("{:016x}", end.world.state_hash()) != file.end.hash {
+            if end.world.state_hash() != file.end.hash {
                 differs_from = Some(StepNumber(file.end.step));
             }
         }
@@ -490,34 +488,6 @@ impl History {
             differs_from,
         })
     }
-}
-
-/// A run as a file. Hashes are of the state before each command and at the end, as 16 hex digits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunFile {
-    pub version: u32,
-    /// The engine that made it.
-    pub engine: String,
-    pub setup: Setup,
-    pub commands: Vec<RunCommand>,
-    pub end: RunEnd,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunCommand {
-    /// True time in microseconds.
-    pub at: u64,
-    /// Steps already taken at that very time.
-    pub after: u64,
-    pub command: String,
-    pub hash: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunEnd {
-    pub at: u64,
-    pub step: u64,
-    pub hash: String,
 }
 
 /// A replayed file, and the first compared step at which it went another way than when it was made.

@@ -15,6 +15,7 @@ pub mod process;
 pub mod raft;
 pub mod registry;
 pub mod rule;
+pub mod run_file;
 pub mod service;
 pub mod setup;
 pub mod shared;

@@ -13,7 +13,8 @@ use leasehold_engine::command::{Command, CommandError, MessageName};
 use leasehold_engine::draw::{Purpose, below, draw};
 use leasehold_engine::event::{Event, MessageId, Step, StepKind};
 use leasehold_engine::hash::stable_hash;
-use leasehold_engine::history::{History, ImportError, Position, RunFile, STEPS_MAX};
+use leasehold_engine::history::{History, ImportError, Position, STEPS_MAX};
+use leasehold_engine::run_file::RunFile;
 use leasehold_engine::setup::{Kind, Setup};
 use leasehold_engine::swarm::{Beyond, Swarm};
 use leasehold_engine::units::{Duration, SimTime, StepNumber};
@@ -332,13 +333,13 @@ fn in_an_edited_file_what_no_longer_applies_is_skipped() {
 #[test]
 fn a_file_of_another_engine_says_from_which_step_it_differs() {
     let mut file = slept_through().export();
-    file.commands[2].hash = format!("{:016x}", 1);
+    file.commands[2].hash = 1;
     let imported = History::import(&file).unwrap();
     let (third, _) = &imported.history.commands()[2];
     assert_eq!(imported.differs_from, Some(third.step));
 
     let mut file = slept_through().export();
-    file.end.hash = format!("{:016x}", 1);
+    file.end.hash = 1;
     let imported = History::import(&file).unwrap();
     assert_eq!(imported.differs_from, Some(imported.history.end().step));
 }
