@@ -197,24 +197,26 @@ impl Setup {
 
     fn validate_spans(&self) -> Result<(), SetupError> {
         let one = Duration::micros(1);
+        // What repeats for ever must not repeat so fast that a simulated minute never ends.
+        let milli = Duration::millis(1);
         let spans = [
-            ("lease", self.lease, one),
-            ("renew", self.renew_every, one),
-            ("answer_timeout", self.answer_timeout, one),
+            ("lease", self.lease, milli),
+            ("renew", self.renew_every, milli),
+            ("answer_timeout", self.answer_timeout, milli),
             ("work", self.work, Duration::ZERO),
             ("store_delay", self.store_delay, Duration::ZERO),
             ("latency", self.latency_min, one),
             ("latency", self.latency_max, one),
-            ("heartbeat", self.heartbeat, one),
-            ("election_timeout", self.election_min, one),
-            ("election_timeout", self.election_max, one),
+            ("heartbeat", self.heartbeat, milli),
+            ("election_timeout", self.election_min, milli),
+            ("election_timeout", self.election_max, milli),
             ("sync", self.sync, Duration::ZERO),
-            ("client_timeout", self.client_timeout, one),
+            ("client_timeout", self.client_timeout, milli),
         ];
         let fixed = self
             .election_fixed
             .iter()
-            .map(|t| ("election_fixed", *t, one));
+            .map(|t| ("election_fixed", *t, milli));
         for (field, given, low) in spans.into_iter().chain(fixed) {
             let high = Duration::LONGEST;
             if given < low || high < given {

@@ -679,15 +679,19 @@ impl Director {
                 error: Box::new(error),
                 place,
             };
-            if self.script.replay.is_some() {
-                let skipped = &mut self.runs[self.script.run].skipped;
-                if !skipped.contains(&failure) {
-                    skipped.push(failure);
-                }
-            } else if !self.lets_go(failure) {
-                return Some(Did::Waits);
+            if self.script.replay.is_none() {
+                return if self.lets_go(failure) {
+                    self.next_directive()
+                } else {
+                    Some(Did::Waits)
+                };
             }
-            return self.next_directive();
+            // A run with something changed goes on, and says what it could not do.
+            let run = &mut self.runs[self.script.run];
+            run.history.act_or_skip(command.clone(), step);
+            if !run.skipped.contains(&failure) {
+                run.skipped.push(failure);
+            }
         }
         self.show(step);
         self.next_directive();

@@ -412,3 +412,45 @@ fn a_command_that_cannot_be_carried_out_ends_the_lesson_there_and_going_back_wor
     director.seek(0, StepNumber(5));
     assert_eq!(director.phase(), Phase::Running);
 }
+
+/// A worker that checks never comes to the point at which it was to be put to sleep.
+const NOTHING_TO_WAKE: &str = r#"# T
+
+```world
+id = "t"
+servers = 3
+workers = ["A", "B"]
+stores = ["orders"]
+[switches]
+check_before_write = "off"
+```
+
+## P
+
+```run
+run until B waits for orders
+pause B before send
+write B orders "x"
+run 1s
+resume B
+run 1s
+again with check_before_write on
+```
+"#;
+
+#[test]
+fn what_a_changed_run_cannot_do_is_skipped_and_the_run_goes_on() {
+    let mut director = Director::new(Arc::new(parse(NOTHING_TO_WAKE, "t.md").unwrap()));
+    minutes(&mut director);
+    let [first, second] = director.runs() else {
+        panic!("two runs: {}", director.runs().len())
+    };
+    assert_eq!(first.history.position().at, second.history.position().at);
+    assert!(first.skipped.is_empty());
+    let skipped: Vec<String> = second.skipped.iter().map(|f| words::failure(f).what).collect();
+    assert_eq!(skipped, ["`resume B` cannot be done: B is not asleep"]);
+    let steps = second.history.details(StepNumber(0), second.history.end().step);
+    let events = steps.iter().flat_map(Step::events);
+    let is_skip = |event: &&Event| matches!(event, Event::CommandSkipped { .. });
+    assert_eq!(events.filter(is_skip).count(), 1);
+}
