@@ -12,7 +12,7 @@ use leasehold_engine::setup::Names;
 use leasehold_engine::units::{Duration, LocalTime, LogIndex, ProcessId};
 
 use super::{
-    message_kind, message_name, millis, outcome, position, rules, shorten_to, span, tenths, verdict,
+    message_kind, message_name, millis, outcome, position, shorten_to, span, tenths, verdict,
 };
 
 /// Longest part of a value that a sentence shows.
@@ -452,7 +452,7 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         }
         Event::GrantTooLate { resource, token } => {
             format!(
-                "{who}'s grant of {}, token {token}, is over by its own count when it comes.",
+                "{who}'s grant of {}, token {token}, has too little time left. It renews first.",
                 thing(resource)
             )
         }
@@ -614,11 +614,7 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             invariant,
             reason: why,
         } => {
-            format!(
-                "{} breaks: {}",
-                rules::invariant(*invariant),
-                reason(why, names)
-            )
+            format!("Broken, {}: {}", invariant.id(), reason(why, names))
         }
     }
 }
@@ -648,7 +644,7 @@ pub fn reason(reason: &Reason, names: &Names) -> String {
         } => {
             let (first, second) = (name(first), name(second));
             format!(
-                "{first} and {second} agree on entry {index} of term {term}, and differ before it."
+                "{first} and {second} have entry {index} of term {term}, and differ there or before it."
             )
         }
         Reason::LeaderLacksEntry {
