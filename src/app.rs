@@ -20,7 +20,10 @@ pub(crate) enum What {
     Did(Msg),
     /// A display frame, at a time in milliseconds.
     Shown(f64),
-    Key { name: String, repeat: bool },
+    Key {
+        name: String,
+        repeat: bool,
+    },
 }
 
 pub(crate) struct App {
@@ -43,7 +46,11 @@ impl Component for App {
 
     fn create(cx: &Context<Self>) -> Self {
         let pairs = browser::query();
-        let start = Start::read(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let start = Start::read(
+            pairs
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        );
         let embed = start.embed;
         let lessons: Vec<lesson::lesson::Lesson> =
             postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/lessons.bin")))
@@ -71,7 +78,9 @@ impl Component for App {
             shown_at: None,
             embed,
             // For the test of what a broken page shows.
-            breaks_next: pairs.iter().any(|(name, value)| name == "fault" && value == "panic"),
+            breaks_next: pairs
+                .iter()
+                .any(|(name, value)| name == "fault" && value == "panic"),
             listeners: None,
             was_used: false,
             player,
@@ -83,7 +92,8 @@ impl Component for App {
             What::Did(msg) => self.tell(msg),
             What::Key { name, repeat } => {
                 let shortcuts = self.player.settings().shortcuts;
-                let Some(key) = key(&name, shortcuts).filter(|_| self.player.dialog().is_none()) else {
+                let Some(key) = key(&name, shortcuts).filter(|_| self.player.dialog().is_none())
+                else {
                     return false;
                 };
                 if repeat && matches!(key.msg(), Msg::Toggle | Msg::Continue | Msg::PageBack) {
@@ -96,7 +106,9 @@ impl Component for App {
                     self.shown_at = None;
                     return false;
                 }
-                let passed = self.shown_at.map_or(0.0, |before| (at - before).clamp(0.0, FRAME_MAX));
+                let passed = self
+                    .shown_at
+                    .map_or(0.0, |before| (at - before).clamp(0.0, FRAME_MAX));
                 self.shown_at = Some(at);
                 self.tell(Msg::Elapsed((passed * 1_000.0) as u64))
             }

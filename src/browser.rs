@@ -14,8 +14,8 @@ use leasehold_player::text::{part, px};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
-    Document, Element, HtmlDialogElement, HtmlElement, KeyboardEvent, ResizeObserver, Storage, UrlSearchParams,
-    Window,
+    Document, Element, HtmlDialogElement, HtmlElement, KeyboardEvent, ResizeObserver, Storage,
+    UrlSearchParams, Window,
 };
 
 pub(crate) const PROGRESS: &str = "leasehold.progress";
@@ -67,7 +67,9 @@ pub(crate) fn is_ready() {
 /// The address's query, decoded.
 pub(crate) fn query() -> Vec<(String, String)> {
     let search = window().location().search().unwrap_or_default();
-    let Ok(params) = UrlSearchParams::new_with_str(&search) else { return Vec::new() };
+    let Ok(params) = UrlSearchParams::new_with_str(&search) else {
+        return Vec::new();
+    };
     let text = |pair: &js_sys::Array, at| pair.get(at).as_string().unwrap_or_default();
     let pairs = params.entries().into_iter().flatten().map(|pair| {
         let pair = js_sys::Array::from(&pair);
@@ -82,7 +84,9 @@ pub(crate) fn link_to(lesson: &str, page: usize) -> String {
     let search = location.search().unwrap_or_default();
     let origin = location.origin().unwrap_or_default();
     let path = location.pathname().unwrap_or_default();
-    let Ok(params) = UrlSearchParams::new_with_str(&search) else { return String::new() };
+    let Ok(params) = UrlSearchParams::new_with_str(&search) else {
+        return String::new();
+    };
     params.set("lesson", lesson);
     params.set("page", &page.to_string());
     format!("{origin}{path}?{}", String::from(params.to_string()))
@@ -132,7 +136,9 @@ pub(crate) fn copy(what: &str, text: &str) {
 
 /// Theme and motion, as attributes that the style sheet reads.
 pub(crate) fn dress(settings: Settings, embed: bool) {
-    let Some(html) = document().document_element() else { return };
+    let Some(html) = document().document_element() else {
+        return;
+    };
     let theme = match settings.theme {
         Theme::Auto => None,
         Theme::Light | Theme::Dark => Some(settings.theme.word()),
@@ -141,7 +147,11 @@ pub(crate) fn dress(settings: Settings, embed: bool) {
         Motion::Auto => None,
         Motion::Full | Motion::Reduced => Some(settings.motion.word()),
     };
-    for (name, value) in [("data-theme", theme), ("data-motion", motion), ("data-embed", embed.then_some(""))] {
+    for (name, value) in [
+        ("data-theme", theme),
+        ("data-motion", motion),
+        ("data-embed", embed.then_some("")),
+    ] {
         match value {
             Some(value) => drop(html.set_attribute(name, value)),
             None => drop(html.remove_attribute(name)),
@@ -162,7 +172,11 @@ thread_local! {
 /// that the same sentence twice is heard twice.
 pub(crate) fn say(sentence: &str) {
     let turn = SAID.with(|said| said.replace(!said.get()));
-    let (now, before) = if turn { ("say-1", "say-2") } else { ("say-2", "say-1") };
+    let (now, before) = if turn {
+        ("say-1", "say-2")
+    } else {
+        ("say-2", "say-1")
+    };
     if let Some(region) = by_id(before) {
         region.set_text_content(None);
     }
@@ -178,9 +192,16 @@ pub(crate) fn say(sentence: &str) {
 /// Opens the dialog that is to be open; the browser itself keeps the focus in it and gives it back.
 pub(crate) fn show_dialogs(open: Option<Dialog>) {
     let wanted = open.map(dialog_id);
-    for dialog in [Dialog::Help, Dialog::Lessons, Dialog::Settings, Dialog::Share] {
+    for dialog in [
+        Dialog::Help,
+        Dialog::Lessons,
+        Dialog::Settings,
+        Dialog::Share,
+    ] {
         let id = dialog_id(dialog);
-        let Some(element) = by_id(id).and_then(|e| e.dyn_into::<HtmlDialogElement>().ok()) else { continue };
+        let Some(element) = by_id(id).and_then(|e| e.dyn_into::<HtmlDialogElement>().ok()) else {
+            continue;
+        };
         if wanted == Some(id) && !element.open() {
             let _ = element.show_modal();
         } else if wanted != Some(id) && element.open() {
@@ -216,7 +237,11 @@ fn write(id: &str, text: &str) {
 }
 
 fn part_signed(value: f32) -> String {
-    if value < 0.0 { format!("-{}", part(-value)) } else { part(value) }
+    if value < 0.0 {
+        format!("-{}", part(-value))
+    } else {
+        part(value)
+    }
 }
 
 /// Puts everything that moves where it is.
@@ -226,26 +251,54 @@ pub(crate) fn place(moving: &Moving) {
         let n = run.index;
         for thing in &run.flying {
             let id = format!("m{n}-{}", thing.key);
-            set(&id, "transform", &format!("translate({} {})", px(thing.at.x), px(thing.at.y)));
+            set(
+                &id,
+                "transform",
+                &format!("translate({} {})", px(thing.at.x), px(thing.at.y)),
+            );
             let (c, s) = (part_signed(thing.along.x), part_signed(thing.along.y));
             let against = part_signed(-thing.along.y);
-            set(&format!("{id}-turn"), "transform", &format!("matrix({c} {s} {against} {c} 0 0)"));
+            set(
+                &format!("{id}-turn"),
+                "transform",
+                &format!("matrix({c} {s} {against} {c} 0 0)"),
+            );
             set(&id, "opacity", &part(thing.opacity));
         }
         for ring in &run.rings {
             let id = format!("ring{n}-{}", ring.worker);
-            set(&id, "stroke-dasharray", &format!("{} 100", px(ring.part * 100.0)));
+            set(
+                &id,
+                "stroke-dasharray",
+                &format!("{} 100", px(ring.part * 100.0)),
+            );
             set(&id, "data-part", &part(ring.part));
-            set(&id, "visibility", if ring.part > 0.0 { "visible" } else { "hidden" });
+            set(
+                &id,
+                "visibility",
+                if ring.part > 0.0 { "visible" } else { "hidden" },
+            );
         }
         for (id, age) in &run.ages {
             write(&format!("age{n}-{id}"), age);
         }
-        set(&format!("cursor{n}"), "transform", &format!("translate({} 0)", px(run.cursor)));
+        set(
+            &format!("cursor{n}"),
+            "transform",
+            &format!("translate({} 0)", px(run.cursor)),
+        );
         set(&format!("edge{n}"), "width", &px(run.edge.max(0.0)));
         set(&format!("future{n}"), "x", &px(run.cursor));
-        set(&format!("future{n}"), "width", &px((run.edge - run.cursor).max(0.0)));
-        set(&format!("slider{n}"), "aria-valuenow", &run.now_ms.to_string());
+        set(
+            &format!("future{n}"),
+            "width",
+            &px((run.edge - run.cursor).max(0.0)),
+        );
+        set(
+            &format!("slider{n}"),
+            "aria-valuenow",
+            &run.now_ms.to_string(),
+        );
     }
 }
 
@@ -263,7 +316,10 @@ impl Ticker {
             open.set(false);
             shown(at);
         });
-        Self { callback: Rc::new(callback), asked }
+        Self {
+            callback: Rc::new(callback),
+            asked,
+        }
     }
 
     pub(crate) fn ask(&self) {
@@ -309,8 +365,13 @@ pub(crate) fn listen(
 
     let seen = RefCell::new((0, 0));
     let measure = move || {
-        let Some(stages) = by_id("stages") else { return };
-        let size = (stages.client_width().max(0) as u32, stages.client_height().max(0) as u32);
+        let Some(stages) = by_id("stages") else {
+            return;
+        };
+        let size = (
+            stages.client_width().max(0) as u32,
+            stages.client_height().max(0) as u32,
+        );
         if size.0 > 0 && seen.replace(size) != size {
             sized(size.0, size.1);
         }
@@ -339,7 +400,9 @@ fn takes_key(event: &KeyboardEvent, name: &str) -> bool {
     // Space presses what has the focus, and a slider has its own arrows.
     match name {
         " " => !inside("button, summary, a, [role=slider]"),
-        "ArrowLeft" | "ArrowRight" | "Home" | "End" | "PageUp" | "PageDown" => !inside("[role=slider]"),
+        "ArrowLeft" | "ArrowRight" | "Home" | "End" | "PageUp" | "PageDown" => {
+            !inside("[role=slider]")
+        }
         _ => true,
     }
 }
@@ -357,8 +420,11 @@ pub(crate) fn show_question() {
 /// Tab goes on from there. A page that is not looked at takes no focus.
 pub(crate) fn keep_focus() {
     let document = document();
-    let lost = document.active_element().is_none_or(|e| e.tag_name() == "BODY");
-    if lost && document.has_focus().unwrap_or(false)
+    let lost = document
+        .active_element()
+        .is_none_or(|e| e.tag_name() == "BODY");
+    if lost
+        && document.has_focus().unwrap_or(false)
         && let Some(caption) = by_id("caption").and_then(|c| c.dyn_into::<HtmlElement>().ok())
     {
         let _ = caption.focus();
@@ -370,7 +436,10 @@ pub(crate) fn focus_neighbour(from: &Element, by: i32) -> Option<u8> {
     let stage = from.closest(".stage").ok().flatten()?;
     let all = stage.query_selector_all("[data-process]").ok()?;
     let count = all.length() as i32;
-    let here = (0..count).find(|n| all.get(*n as u32).is_some_and(|node| node.is_same_node(Some(from))))?;
+    let here = (0..count).find(|n| {
+        all.get(*n as u32)
+            .is_some_and(|node| node.is_same_node(Some(from)))
+    })?;
     let there = (here + by).rem_euclid(count.max(1));
     let element: HtmlElement = all.get(there as u32)?.dyn_into().ok()?;
     let _ = element.focus();

@@ -1,8 +1,8 @@
 //! The bench: what to watch, the stage, the controls, the lanes, and below them everything else.
 
+use leasehold_player::Msg;
 use leasehold_player::frame::{Caption, Controls, Frame, GateView, LinkDeeds, Tools};
 use leasehold_player::player::Speed;
-use leasehold_player::Msg;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
@@ -32,7 +32,12 @@ pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
         timeline::lanes(run, n, label, emit)
     };
     // Stages stand beside one another or below; the style sheet says which, and needs both heights.
-    let tallest = frame.runs.iter().map(|r| r.height_min).max().unwrap_or_default();
+    let tallest = frame
+        .runs
+        .iter()
+        .map(|r| r.height_min)
+        .max()
+        .unwrap_or_default();
     let all: u32 = frame.runs.iter().map(|r| r.height_min).sum();
     let style = format!("--tallest:{tallest}px;--all:{all}px");
     html! {
@@ -82,8 +87,11 @@ fn controls(controls: &Controls, tools: &Tools, emit: &Callback<Msg>) -> Html {
     let speed = {
         let emit = emit.clone();
         Callback::from(move |event: Event| {
-            let select = event.target().and_then(|t| t.dyn_into::<HtmlSelectElement>().ok());
-            let chosen = select.and_then(|s| Speed::ALL.get(s.selected_index().max(0) as usize).copied());
+            let select = event
+                .target()
+                .and_then(|t| t.dyn_into::<HtmlSelectElement>().ok());
+            let chosen =
+                select.and_then(|s| Speed::ALL.get(s.selected_index().max(0) as usize).copied());
             if let Some(speed) = chosen {
                 emit.emit(Msg::SetSpeed(speed));
             }

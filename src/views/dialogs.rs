@@ -3,11 +3,11 @@
 //! All four are there from the start, closed; the browser opens one as a modal dialog, keeps the focus in
 //! it, and gives it back.
 
+use leasehold_player::Msg;
 use leasehold_player::frame::Shell;
 use leasehold_player::keys::KEYS;
 use leasehold_player::player::Dialog;
 use leasehold_player::start::{Motion, Theme};
-use leasehold_player::Msg;
 use yew::prelude::*;
 
 use super::send;
@@ -52,9 +52,30 @@ fn lessons(shell: &Shell, emit: &Callback<Msg>) -> Html {
 }
 
 fn settings(shell: &Shell, emit: &Callback<Msg>) -> Html {
-    let theme = |theme: Theme, label: &'static str| choice(label, shell.settings.theme == theme, Msg::SetTheme(theme), emit);
-    let motion = |motion: Motion, label: &'static str| choice(label, shell.settings.motion == motion, Msg::SetMotion(motion), emit);
-    let keys = |on: bool, label: &'static str| choice(label, shell.settings.shortcuts == on, Msg::SetShortcuts(on), emit);
+    let theme = |theme: Theme, label: &'static str| {
+        choice(
+            label,
+            shell.settings.theme == theme,
+            Msg::SetTheme(theme),
+            emit,
+        )
+    };
+    let motion = |motion: Motion, label: &'static str| {
+        choice(
+            label,
+            shell.settings.motion == motion,
+            Msg::SetMotion(motion),
+            emit,
+        )
+    };
+    let keys = |on: bool, label: &'static str| {
+        choice(
+            label,
+            shell.settings.shortcuts == on,
+            Msg::SetShortcuts(on),
+            emit,
+        )
+    };
     html! {
         <div class="settings">
             <div role="group" aria-labelledby="set-theme"><h3 id="set-theme">{ "Paper" }</h3>

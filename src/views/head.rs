@@ -1,8 +1,8 @@
 //! The head of the page: its name, and the ways to other lessons, the sandbox, sharing and help.
 
+use leasehold_player::Msg;
 use leasehold_player::frame::Shell;
 use leasehold_player::player::Dialog;
-use leasehold_player::Msg;
 use yew::prelude::*;
 
 use super::send;

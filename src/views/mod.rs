@@ -6,14 +6,14 @@
 mod bench;
 mod dialogs;
 mod head;
-mod panels;
 mod pane;
+mod panels;
 mod prose;
 mod stage;
 mod timeline;
 
-use leasehold_player::frame::{Deed, Frame};
 use leasehold_player::Msg;
+use leasehold_player::frame::{Deed, Frame};
 use yew::prelude::*;
 
 /// The whole page.

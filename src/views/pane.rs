@@ -1,8 +1,8 @@
 //! The lesson's pane: where one is, the prose, the question, the goal, and the two buttons that never move.
 
+use leasehold_player::Msg;
 use leasehold_player::frame::{ChoiceView, GoalCard, Pane, Part, Question, Why};
 use leasehold_player::lesson::lesson::{Block, Prose};
-use leasehold_player::Msg;
 use yew::prelude::*;
 
 use super::prose::prose;
@@ -83,7 +83,9 @@ fn blocks(pane: &Pane, emit: &Callback<Msg>) -> Html {
                 if behind_run {
                     continue;
                 }
-                parts.push(html! { <div class="prose">{ prose(&[text as &Prose], &pane.marks) }</div> });
+                parts.push(
+                    html! { <div class="prose">{ prose(&[text as &Prose], &pane.marks) }</div> },
+                );
             }
             Block::Predict(_) => {
                 if let Some(question) = questions.next() {
@@ -118,7 +120,11 @@ const fn is_over(pane: &Pane) -> bool {
 /// What this page's run has shown, as the lesson claims it and the judge has checked it.
 fn shown(pane: &Pane) -> Html {
     let claim = |(claim, holds): &(String, bool)| {
-        let (sign, word, class) = if *holds { ("✓", "shown", "true") } else { ("✕", "not so", "false") };
+        let (sign, word, class) = if *holds {
+            ("✓", "shown", "true")
+        } else {
+            ("✕", "not so", "false")
+        };
         html! { <li class={class}><span aria-label={word}>{ sign }</span><span>{ claim }</span></li> }
     };
     html! {
@@ -167,7 +173,8 @@ fn choice_view(n: usize, choice: &ChoiceView, open: bool, emit: &Callback<Msg>) 
         Some(false) if choice.is_mine => "✕",
         Some(false) | None => "",
     };
-    let feedback = (choice.came_true.is_some() && (choice.is_mine || is_true)).then_some(&choice.feedback);
+    let feedback =
+        (choice.came_true.is_some() && (choice.is_mine || is_true)).then_some(&choice.feedback);
     html! {
         <button type="button" class={class} aria-disabled={(!open).to_string()}
             aria-pressed={choice.is_mine.to_string()}

@@ -1,8 +1,8 @@
 //! Below the lanes: the selected one, what happened and by which rule, what must never be otherwise, the
 //! command box, the branches, the switches, and the stage as a table.
 
-use leasehold_player::frame::{EventRow, InvariantRow, Panels, Part, Tools};
 use leasehold_player::Msg;
+use leasehold_player::frame::{EventRow, InvariantRow, Panels, Part, Tools};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlFormElement, HtmlInputElement};
 use yew::prelude::*;
@@ -40,7 +40,8 @@ fn selected(tools: &Tools, emit: &Callback<Msg>) -> Html {
                 <p class="quiet">{ "Nothing. Select a process or a link on the stage." }</p></section>
         };
     };
-    let fact = |(name, value): &(String, String)| html! { <><dt>{ name }</dt><dd>{ value }</dd></> };
+    let fact =
+        |(name, value): &(String, String)| html! { <><dt>{ name }</dt><dd>{ value }</dd></> };
     html! {
         <section class="panel selected">
             <h2>{ name }<small>{ kind }</small></h2>
@@ -99,7 +100,11 @@ fn event(row: &EventRow, emit: &Callback<Msg>) -> Html {
 fn invariants(panels: &Panels) -> Html {
     let row = |row: &InvariantRow| {
         let broken = row.broken.as_ref();
-        let (sign, word) = if broken.is_some() { ("✕", "broken") } else { ("✓", "kept") };
+        let (sign, word) = if broken.is_some() {
+            ("✕", "broken")
+        } else {
+            ("✓", "kept")
+        };
         html! {
             <li class={if broken.is_some() { "broken" } else { "kept" }} data-invariant={row.id}>
                 <span class="sign" role="img" aria-label={word}>{ sign }</span>
@@ -125,7 +130,9 @@ fn command(panels: &Panels, emit: &Callback<Msg>) -> Html {
     let emit = emit.clone();
     let onsubmit = Callback::from(move |event: SubmitEvent| {
         event.prevent_default();
-        let form = event.target().and_then(|t| t.dyn_into::<HtmlFormElement>().ok());
+        let form = event
+            .target()
+            .and_then(|t| t.dyn_into::<HtmlFormElement>().ok());
         let input = form.and_then(|f| f.query_selector("input").ok().flatten());
         if let Some(input) = input.and_then(|i| i.dyn_into::<HtmlInputElement>().ok()) {
             emit.emit(Msg::Say(input.value()));

@@ -3,6 +3,7 @@
 //! Places come from the floor plan, words from the scene; this only puts them there. What moves between
 //! two steps has an id and is moved by [`crate::browser::place`].
 
+use leasehold_player::Msg;
 use leasehold_player::engine::setup::Kind;
 use leasehold_player::engine::switch::Position;
 use leasehold_player::engine::units::ProcessId;
@@ -11,9 +12,9 @@ use leasehold_player::frame::{Part, Stage};
 use leasehold_player::layout::{End, Layout, Point, Rect, STUB_HEIGHT, Seat, Shape, StoreSeat};
 use leasehold_player::player::Selected;
 use leasehold_player::scene::{
-    Client, Condition, Flying, Hand, Look, Row, Server, Service, Store, Tone, Trail, Wire, Worker, stub_width,
+    Client, Condition, Flying, Hand, Look, Row, Server, Service, Store, Tone, Trail, Wire, Worker,
+    stub_width,
 };
-use leasehold_player::Msg;
 use leasehold_player::text::px;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
@@ -40,7 +41,12 @@ struct Cx<'a> {
 #[component]
 pub(crate) fn StageView(props: &Props) -> Html {
     let stage = &*props.stage;
-    let cx = Cx { stage, layout: &stage.layout, emit: &props.emit, tab_stop: tab_stop(stage) };
+    let cx = Cx {
+        stage,
+        layout: &stage.layout,
+        emit: &props.emit,
+        tab_stop: tab_stop(stage),
+    };
     let shape = match stage.layout.shape {
         Shape::Wide => "wide",
         Shape::Rows => "rows",
@@ -96,7 +102,9 @@ fn rove(event: &KeyboardEvent, emit: &Callback<Msg>) {
         return;
     }
     let target = event.target().and_then(|t| t.dyn_into::<Element>().ok());
-    let Some(target) = target.filter(|t| t.has_attribute("data-process")) else { return };
+    let Some(target) = target.filter(|t| t.has_attribute("data-process")) else {
+        return;
+    };
     event.prevent_default();
     event.stop_propagation();
     if let Some(id) = browser::focus_neighbour(&target, by) {
@@ -105,7 +113,13 @@ fn rove(event: &KeyboardEvent, emit: &Callback<Msg>) {
 }
 
 fn at(rect: Rect) -> String {
-    format!("left:{}px;top:{}px;width:{}px;height:{}px", px(rect.x), px(rect.y), px(rect.w), px(rect.h))
+    format!(
+        "left:{}px;top:{}px;width:{}px;height:{}px",
+        px(rect.x),
+        px(rect.y),
+        px(rect.w),
+        px(rect.h)
+    )
 }
 
 fn place(at: Point) -> String {
@@ -113,7 +127,12 @@ fn place(at: Point) -> String {
 }
 
 fn square(center: Point, radius: f32) -> Rect {
-    Rect::new(center.x - radius, center.y - radius, 2.0 * radius, 2.0 * radius)
+    Rect::new(
+        center.x - radius,
+        center.y - radius,
+        2.0 * radius,
+        2.0 * radius,
+    )
 }
 
 fn is_selected(cx: &Cx<'_>, id: ProcessId) -> bool {
@@ -125,7 +144,16 @@ fn is_looked_at(cx: &Cx<'_>, name: &str) -> bool {
 }
 
 /// The button of a process: selecting it brings its tools.
-fn process_button(cx: &Cx<'_>, id: ProcessId, kind: Kind, name: &str, label: String, class: Classes, style: String, inner: Html) -> Html {
+fn process_button(
+    cx: &Cx<'_>,
+    id: ProcessId,
+    kind: Kind,
+    name: &str,
+    label: String,
+    class: Classes,
+    style: String,
+    inner: Html,
+) -> Html {
     let tabindex = if cx.tab_stop == Some(id) { "0" } else { "-1" };
     html! {
         <button type="button" id={format!("p{}-{id}", cx.stage.index)} class={classes!("process", class)} style={style}
@@ -152,13 +180,18 @@ fn heads(cx: &Cx<'_>) -> Html {
         let style = format!("left:{}px", px(cx.layout.heads[n]));
         html! { <span class="column" style={style}>{ word }</span> }
     };
-    let heads = words.into_iter().enumerate().filter(|(n, word)| shown[*n] && !word.is_empty());
+    let heads = words
+        .into_iter()
+        .enumerate()
+        .filter(|(n, word)| shown[*n] && !word.is_empty());
     html! { { for heads.map(head) } }
 }
 
 fn service_box(cx: &Cx<'_>, service: &Service, rect: Rect) -> Html {
     let dots = cx.stage.scene.servers.iter().map(|s| server_dot(cx, s));
-    let term = service.term.map_or("no leader".to_owned(), |term| format!("term {term}"));
+    let term = service
+        .term
+        .map_or("no leader".to_owned(), |term| format!("term {term}"));
     let narrow = cx.layout.shape == Shape::Rows;
     let most = if narrow { 2 } else { 4 };
     html! {
@@ -191,14 +224,28 @@ fn service_box(cx: &Cx<'_>, service: &Service, rect: Rect) -> Html {
 
 fn server_dot(cx: &Cx<'_>, server: &Server) -> Html {
     let label = server_label(server);
-    let class = classes!("dot", server.condition.class(), server.leads.then_some("leads"), server.at_odds.then_some("odds"));
+    let class = classes!(
+        "dot",
+        server.condition.class(),
+        server.leads.then_some("leads"),
+        server.at_odds.then_some("odds")
+    );
     let inner = html! {
         <>
             if server.leads || server.at_odds { { crown(server.leads) } }
             <span>{ &server.name }</span>
         </>
     };
-    process_button(cx, server.id, Kind::Server, &server.name, label, class, String::new(), inner)
+    process_button(
+        cx,
+        server.id,
+        Kind::Server,
+        &server.name,
+        label,
+        class,
+        String::new(),
+        inner,
+    )
 }
 
 fn crown(filled: bool) -> Html {
@@ -221,8 +268,12 @@ fn server_label(server: &Server) -> String {
 
 fn server_disc(cx: &Cx<'_>, server: &Server, seat: &Seat) -> Html {
     let class = classes!(
-        "disc", "server", server.condition.class(), role_class(server.role),
-        server.leads.then_some("leads"), server.at_odds.then_some("odds"),
+        "disc",
+        "server",
+        server.condition.class(),
+        role_class(server.role),
+        server.leads.then_some("leads"),
+        server.at_odds.then_some("odds"),
         is_looked_at(cx, &server.name).then_some("watched"),
     );
     let inner = html! {
@@ -267,7 +318,11 @@ fn log(server: &Server) -> Html {
     if server.log.is_empty() {
         return html! { <span class="log none">{ "log empty" }</span> };
     }
-    let title = format!("log of {}: {} entries", server.name, server.log_before as usize + server.log.len());
+    let title = format!(
+        "log of {}: {} entries",
+        server.name,
+        server.log_before as usize + server.log.len()
+    );
     html! {
         <span class="log" title={title}>
             if server.log_before > 0 { <i class="more">{ "…" }</i> }
@@ -291,7 +346,9 @@ fn pill(condition: Condition) -> Html {
 
 fn badge(clock: Option<&str>) -> Html {
     match clock {
-        Some(text) => html! { <span class="badge" title="its clock is off by this">{ text }</span> },
+        Some(text) => {
+            html! { <span class="badge" title="its clock is off by this">{ text }</span> }
+        }
         None => Html::default(),
     }
 }
@@ -304,8 +361,11 @@ fn worker(cx: &Cx<'_>, worker: &Worker, seat: &Seat) -> Html {
     let r = seat.radius;
     let size = 2.0 * r;
     let class = classes!(
-        "disc", "worker", worker.condition.class(),
-        worker.holds.then_some("holds"), worker.at_odds.then_some("odds"),
+        "disc",
+        "worker",
+        worker.condition.class(),
+        worker.holds.then_some("holds"),
+        worker.at_odds.then_some("odds"),
         is_looked_at(cx, &worker.name).then_some("watched"),
     );
     let stroke = (r * 0.15).clamp(4.0, 7.0);
@@ -349,7 +409,12 @@ fn worker(cx: &Cx<'_>, worker: &Worker, seat: &Seat) -> Html {
 fn truth_rect(cx: &Cx<'_>, seat: &Seat) -> Rect {
     let w = 190.0_f32.min((seat.block.right() - seat.center.x) * 2.0);
     let left = (seat.center.x - w / 2.0).max(cx.layout.service.map_or(0.0, |s| s.right() + 6.0));
-    Rect::new(left, seat.center.y + seat.radius + 5.0, (seat.center.x - left) * 2.0, 18.0)
+    Rect::new(
+        left,
+        seat.center.y + seat.radius + 5.0,
+        (seat.center.x - left) * 2.0,
+        18.0,
+    )
 }
 
 fn belief(cx: &Cx<'_>, worker: &Worker) -> Html {
@@ -372,12 +437,20 @@ fn worker_label(worker: &Worker) -> String {
         Condition::Asleep => "asleep, ",
         Condition::Crashed => "crashed, ",
     };
-    let belief = worker.believes.as_ref().map_or_else(String::new, |b| format!("{}, ", b.words));
+    let belief = worker
+        .believes
+        .as_ref()
+        .map_or_else(String::new, |b| format!("{}, ", b.words));
     format!("Worker {}: {state}{belief}{}", worker.name, worker.truth)
 }
 
 fn client_disc(cx: &Cx<'_>, client: &Client, seat: &Seat) -> Html {
-    let class = classes!("disc", "client", client.condition.class(), is_looked_at(cx, &client.name).then_some("watched"));
+    let class = classes!(
+        "disc",
+        "client",
+        client.condition.class(),
+        is_looked_at(cx, &client.name).then_some("watched")
+    );
     let inner = html! { <span class="letter">{ &client.name }</span> };
     let label = format!("Client {}: {}", client.name, client.words);
     html! {
@@ -400,9 +473,18 @@ fn store(cx: &Cx<'_>, store: &Store, seat: &StoreSeat) -> Html {
         Position::On => ("gate-on", "gate on: refuses lower tokens"),
     };
     let narrow = cx.layout.shape == Shape::Rows;
-    let most = if narrow { 2 } else if seat.block.h > 200.0 { 4 } else { 2 };
+    let most = if narrow {
+        2
+    } else if seat.block.h > 200.0 {
+        4
+    } else {
+        2
+    };
     let skip = store.rows.len().saturating_sub(most);
-    let label = format!("Store {}: {gate_words}; highest token {}", store.name, store.highest);
+    let label = format!(
+        "Store {}: {gate_words}; highest token {}",
+        store.name, store.highest
+    );
     let class = classes!("store-name", store.condition.class());
     let inner = html! { <span>{ &store.name }</span> };
     let plate_word = match store.gate {
@@ -423,7 +505,7 @@ fn store(cx: &Cx<'_>, store: &Store, seat: &StoreSeat) -> Html {
             </section>
             <div class={classes!("gate", gate)} style={at(seat.gate)} data-gate={store.name.clone()} aria-hidden="true"><i></i><i></i></div>
             <div class={classes!("plate", gate)} style={at(seat.plate)} data-plate={store.name.clone()} aria-hidden="true">
-                <span>{ plate_word }</span><b>{ store.highest.to_string() }</b>
+                <span>{ plate_word }</span><b>{ if store.highest.0 == 0 { "–".to_owned() } else { store.highest.to_string() } }</b>
             </div>
         </>
     }
@@ -463,7 +545,10 @@ fn wires(cx: &Cx<'_>) -> Html {
 }
 
 fn wire(cx: &Cx<'_>, wire: &Wire) -> Html {
-    let (Some(there), Some(back)) = (cx.layout.path(wire.a, wire.b), cx.layout.path(wire.b, wire.a)) else {
+    let (Some(there), Some(back)) = (
+        cx.layout.path(wire.a, wire.b),
+        cx.layout.path(wire.b, wire.a),
+    ) else {
         return Html::default();
     };
     let stroke = |cut: bool| if cut { "wire cut" } else { "wire" };
@@ -488,9 +573,15 @@ fn name_of(end: End) -> String {
 fn trail(cx: &Cx<'_>, trail: &Trail) -> Html {
     let width = stub_width(trail.token, &trail.label) as f32;
     let ends = (End::Process(trail.from), End::Process(trail.store));
-    let Some(way) = cx.layout.path(ends.0, ends.1) else { return Html::default() };
+    let Some(way) = cx.layout.path(ends.0, ends.1) else {
+        return Html::default();
+    };
     if !trail.refused {
-        let class = if trail.stale { "trail stale" } else { "trail accepted" };
+        let class = if trail.stale {
+            "trail stale"
+        } else {
+            "trail accepted"
+        };
         return html! { <path class={class} d={way.d()} /> };
     }
     let bounce = cx.layout.bounce_path(trail.from, trail.store, width);
@@ -508,12 +599,19 @@ fn trail(cx: &Cx<'_>, trail: &Trail) -> Html {
 fn above(cx: &Cx<'_>) -> Html {
     let (w, h) = (cx.layout.width, cx.layout.height);
     let scene = &cx.stage.scene;
-    let rests = scene.trails.iter().filter(|t| t.refused).filter_map(|trail| {
-        let width = stub_width(trail.token, &trail.label);
-        let rest = cx.layout.bounce_path(trail.from, trail.store, width as f32)?.to;
-        let stub = stub(trail.token.0, &trail.label, width, "refusal");
-        Some(html! { <g class="rest" data-stub="refused" transform={place(rest)}>{ stub }</g> })
-    });
+    let rests = scene
+        .trails
+        .iter()
+        .filter(|t| t.refused)
+        .filter_map(|trail| {
+            let width = stub_width(trail.token, &trail.label);
+            let rest = cx
+                .layout
+                .bounce_path(trail.from, trail.store, width as f32)?
+                .to;
+            let stub = stub(trail.token.0, &trail.label, width, "refusal");
+            Some(html! { <g class="rest" data-stub="refused" transform={place(rest)}>{ stub }</g> })
+        });
     let hands = scene.workers.iter().map(|w| (w.id, &w.in_hand, w.at_odds));
     let hands = hands.chain(scene.servers.iter().map(|s| (s.id, &s.in_hand, s.at_odds)));
     let hands = hands.filter_map(|(id, hand, odds)| in_hand(cx, id, hand.as_ref()?, odds));
@@ -545,12 +643,27 @@ fn flying(cx: &Cx<'_>, message: &Flying) -> Html {
     let id = format!("m{}-{}", cx.stage.index, message.key);
     let turn = format!("{id}-turn");
     let (inner, kind) = match &message.look {
-        Look::Tick(tone) => {
-            (html! { <g id={turn}><line class={classes!("tick", tone.class())} x1="-6" y1="0" x2="6" y2="0" /></g> }, "tick")
-        }
-        Look::Stub { token, label, tone, width } => (stub(token.0, label, *width, tone.class()), "stub"),
-        Look::Bounce { token, label, width } => (stub(token.0, label, *width, "refusal"), "bounce"),
-        Look::Enter { token, label, tone, width } => (stub(token.0, label, *width, tone.class()), "enter"),
+        Look::Tick(tone) => (
+            html! { <g id={turn}><line class={classes!("tick", tone.class())} x1="-6" y1="0" x2="6" y2="0" /></g> },
+            "tick",
+        ),
+        Look::Stub {
+            token,
+            label,
+            tone,
+            width,
+        } => (stub(token.0, label, *width, tone.class()), "stub"),
+        Look::Bounce {
+            token,
+            label,
+            width,
+        } => (stub(token.0, label, *width, "refusal"), "bounce"),
+        Look::Enter {
+            token,
+            label,
+            tone,
+            width,
+        } => (stub(token.0, label, *width, tone.class()), "enter"),
     };
     html! { <g key={id.clone()} id={id} class="flying" data-stub={kind}>{ inner }</g> }
 }
@@ -564,7 +677,8 @@ fn stub(token: u64, label: &str, width: u32, tone: &'static str) -> Html {
     let (wide, side, hole, n) = (px(w - 6.0), px(side - 3.0), px(2.0 * notch), px(notch));
     let top = format!("M{} {}h{wide}a3 3 0 0 1 3 3", px(x + 3.0), px(y));
     let right = format!("v{side}a{n} {n} 0 0 0 0 {hole}v{side}a3 3 0 0 1 -3 3");
-    let left = format!("h-{wide}a3 3 0 0 1 -3 -3v-{side}a{n} {n} 0 0 0 0 -{hole}v-{side}a3 3 0 0 1 3 -3z");
+    let left =
+        format!("h-{wide}a3 3 0 0 1 -3 -3v-{side}a{n} {n} 0 0 0 0 -{hole}v-{side}a3 3 0 0 1 3 -3z");
     let d = format!("{top}{right}{left}");
     html! {
         <g class={classes!("stub", tone)}>

@@ -3,10 +3,10 @@
 //! The marks come placed; the cursor, the edge of what has happened and the shade over what lies ahead
 //! are moved by [`crate::browser::place`].
 
-use leasehold_player::frame::{Part, RunFrame};
-use leasehold_player::timeline::{Anchor, Mark, Scale, Timeline};
 use leasehold_player::Msg;
+use leasehold_player::frame::{Part, RunFrame};
 use leasehold_player::text::px;
+use leasehold_player::timeline::{Anchor, Mark, Scale, Timeline};
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 use yew::prelude::*;
@@ -135,7 +135,13 @@ fn mark(mark: &Mark, n: usize) -> Html {
             let d = format!("M{} {}l10 10m0 -10l-10 10", px(x - 5.0), px(y - 5.0));
             html! { <path class={ink.class()} d={d} data-at={at.0.to_string()} /> }
         }
-        Mark::Text { ink, x, y, anchor, text } => {
+        Mark::Text {
+            ink,
+            x,
+            y,
+            anchor,
+            text,
+        } => {
             let anchor = match anchor {
                 Anchor::Start => "start",
                 Anchor::Middle => "middle",
@@ -145,4 +151,3 @@ fn mark(mark: &Mark, n: usize) -> Html {
         }
     }
 }
-

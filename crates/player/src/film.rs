@@ -208,7 +208,8 @@ impl Film {
                     | Event::PutApplied { .. }
             )
         };
-        step.events().any(|event| is_notable(event) && (is_news || !of_service(event)))
+        step.events()
+            .any(|event| is_notable(event) && (is_news || !of_service(event)))
     }
 
     /// The steps worth seeing, in order.
@@ -239,7 +240,10 @@ impl Film {
         &mut self.strips[usize::from(id.0)]
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only what has a place in a lane")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only what has a place in a lane"
+    )]
     fn note(&mut self, event: &Event, step: &Step, world: &World) {
         let at = step.at;
         self.note_fault(event, at);
@@ -248,8 +252,16 @@ impl Film {
             self.note_role(world, process, at);
         }
         match event {
-            Event::LeaseGranted { resource, worker, token } => {
-                let known = self.strip(*worker).holds.iter().any(|h| h.resource == *resource && h.token == *token);
+            Event::LeaseGranted {
+                resource,
+                worker,
+                token,
+            } => {
+                let known = self
+                    .strip(*worker)
+                    .holds
+                    .iter()
+                    .any(|h| h.resource == *resource && h.token == *token);
                 if !known {
                     let hold = Hold {
                         resource: *resource,
@@ -261,15 +273,29 @@ impl Film {
                     self.strip(*worker).holds.push(hold);
                 }
             }
-            Event::LeaseReleased { resource, worker, token } => {
+            Event::LeaseReleased {
+                resource,
+                worker,
+                token,
+            } => {
                 self.end_hold(*worker, *resource, *token, at, GrantEnd::Released);
             }
-            Event::LeaseExpired { resource, worker, token } => {
+            Event::LeaseExpired {
+                resource,
+                worker,
+                token,
+            } => {
                 self.end_hold(*worker, *resource, *token, at, GrantEnd::Expired);
             }
-            Event::RenewalConfirmed { worker, resource, .. } => {
+            Event::RenewalConfirmed {
+                worker, resource, ..
+            } => {
                 let holds = &mut self.strip(*worker).holds;
-                if let Some(hold) = holds.iter_mut().rev().find(|h| h.resource == *resource && h.span.to.is_none()) {
+                if let Some(hold) = holds
+                    .iter_mut()
+                    .rev()
+                    .find(|h| h.resource == *resource && h.span.to.is_none())
+                {
                     hold.renewals.push(at);
                 }
             }
@@ -278,7 +304,13 @@ impl Film {
                 close_last(&mut self.strip(process).jeopardy, at);
             }
             Event::Checked { verdict, token } => {
-                let check = Check { at, verdict: *verdict, token: *token, sent: None, over: false };
+                let check = Check {
+                    at,
+                    verdict: *verdict,
+                    token: *token,
+                    sent: None,
+                    over: false,
+                };
                 self.strip(process).checks.push(check);
             }
             Event::WriteWithheld { .. } => {
@@ -287,25 +319,65 @@ impl Film {
                 }
             }
             Event::WriteSent { .. } => {
-                if let Some(check) = self.strip(process).checks.last_mut().filter(|c| c.sent.is_none()) {
+                if let Some(check) = self
+                    .strip(process)
+                    .checks
+                    .last_mut()
+                    .filter(|c| c.sent.is_none())
+                {
                     check.sent = Some(at);
                 }
             }
-            Event::WriteAccepted { from, token, highest, value } => {
-                let said = if token < highest { Said::AcceptedStale } else { Said::Accepted };
+            Event::WriteAccepted {
+                from,
+                token,
+                highest,
+                value,
+            } => {
+                let said = if token < highest {
+                    Said::AcceptedStale
+                } else {
+                    Said::Accepted
+                };
                 self.note_write(process, *from, *token, *highest, value, said, at);
             }
-            Event::StaleWriteObserved { from, token, highest, value } => {
-                self.note_write(process, *from, *token, *highest, value, Said::AcceptedStale, at);
+            Event::StaleWriteObserved {
+                from,
+                token,
+                highest,
+                value,
+            } => {
+                self.note_write(
+                    process,
+                    *from,
+                    *token,
+                    *highest,
+                    value,
+                    Said::AcceptedStale,
+                    at,
+                );
             }
-            Event::WriteRefused { from, token, highest, value } => {
+            Event::WriteRefused {
+                from,
+                token,
+                highest,
+                value,
+            } => {
                 self.note_write(process, *from, *token, *highest, value, Said::Refused, at);
             }
             Event::RequestSent { attempt: 1, .. } => {
-                self.strip(process).requests.push(Request { span: Span::since(at), outcome: None });
+                self.strip(process).requests.push(Request {
+                    span: Span::since(at),
+                    outcome: None,
+                });
             }
             Event::RequestEnded { outcome, .. } => {
-                if let Some(open) = self.strip(process).requests.iter_mut().find(|r| r.outcome.is_none()) {
+                if let Some(open) = self
+                    .strip(process)
+                    .requests
+                    .iter_mut()
+                    .find(|r| r.outcome.is_none())
+                {
                     open.outcome = Some(*outcome);
                     open.span.close(at);
                 }
@@ -336,9 +408,18 @@ impl Film {
         }
     }
 
-    fn end_hold(&mut self, worker: ProcessId, resource: ResourceId, token: Token, at: SimTime, end: GrantEnd) {
+    fn end_hold(
+        &mut self,
+        worker: ProcessId,
+        resource: ResourceId,
+        token: Token,
+        at: SimTime,
+        end: GrantEnd,
+    ) {
         let holds = &mut self.strip(worker).holds;
-        let open = holds.iter_mut().find(|h| h.resource == resource && h.token == token && h.end.is_none());
+        let open = holds
+            .iter_mut()
+            .find(|h| h.resource == resource && h.token == token && h.end.is_none());
         if let Some(hold) = open {
             hold.span.close(at);
             hold.end = Some(end);
@@ -356,14 +437,31 @@ impl Film {
         said: Said,
         at: SimTime,
     ) {
-        let sent = self.strip(from).checks.iter().rev().find_map(|c| c.sent).unwrap_or(at);
-        let write = Write { at, from, sent, token, highest, value: Arc::clone(value), said };
+        let sent = self
+            .strip(from)
+            .checks
+            .iter()
+            .rev()
+            .find_map(|c| c.sent)
+            .unwrap_or(at);
+        let write = Write {
+            at,
+            from,
+            sent,
+            token,
+            highest,
+            value: Arc::clone(value),
+            said,
+        };
         self.strip(store).writes.push(write);
     }
 
     fn note_cuts(&mut self, world: &World, at: SimTime) {
         let open = self.cuts.last_mut().filter(|cut| cut.to.is_none());
-        let mut pairs = world.names().ids().flat_map(|a| world.names().ids().map(move |b| (a, b)));
+        let mut pairs = world
+            .names()
+            .ids()
+            .flat_map(|a| world.names().ids().map(move |b| (a, b)));
         match (open, pairs.any(|(a, b)| a != b && world.link(a, b).cut)) {
             (None, true) => self.cuts.push(Span::since(at)),
             (Some(cut), false) => cut.close(at),
@@ -381,14 +479,20 @@ impl Film {
                     reign.span.close(at);
                 }
                 if let Some((leader, term)) = leader {
-                    self.reigns.push(Reign { leader, term, span: Span::since(at) });
+                    self.reigns.push(Reign {
+                        leader,
+                        term,
+                        span: Span::since(at),
+                    });
                 }
             }
         }
     }
 
     fn note_role(&mut self, world: &World, id: ProcessId, at: SimTime) {
-        let Some(server) = world.server(id) else { return };
+        let Some(server) = world.server(id) else {
+            return;
+        };
         if world.status(id).is_crashed() {
             return;
         }
@@ -401,7 +505,11 @@ impl Film {
                 if let Some(part) = last {
                     part.span.close(at);
                 }
-                parts.push(Part { role, term, span: Span::since(at) });
+                parts.push(Part {
+                    role,
+                    term,
+                    span: Span::since(at),
+                });
             }
         }
     }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use leasehold_engine::command::Command;
 use leasehold_engine::event::{Event, Step};
-use leasehold_engine::history::BranchId;
+use leasehold_engine::history::{BranchId, is_notable};
 use leasehold_engine::monitor::Invariant;
 use leasehold_engine::setup::{Kind, Names};
 use leasehold_engine::switch::{Position, Switch};
@@ -21,7 +21,9 @@ use leasehold_lesson::words;
 
 use crate::film::Film;
 use crate::layout::{Cast, End, Layout, height_min, layout, wide_from};
-use crate::player::{Dialog, Msg, Notice, Player, Selected, Settings, Speed, change_label, command_label, gate_word};
+use crate::player::{
+    Dialog, Msg, Notice, Player, Selected, Settings, Speed, change_label, command_label, gate_word,
+};
 use crate::scene::{Condition, Scene, scene};
 use crate::text::{age, millis, seconds, typeset};
 use crate::timeline::{Lanes, Timeline, timeline, window};
@@ -124,7 +126,8 @@ pub struct Pane {
 impl PartialEq for Pane {
     fn eq(&self, other: &Self) -> bool {
         std::sync::Arc::ptr_eq(&self.lesson, &other.lesson)
-            && (self.page, self.block, self.pages_done) == (other.page, other.block, other.pages_done)
+            && (self.page, self.block, self.pages_done)
+                == (other.page, other.block, other.pages_done)
             && (self.back, self.in_sandbox) == (other.back, other.in_sandbox)
             && self.questions == other.questions
             && self.goals == other.goals
@@ -251,7 +254,10 @@ pub struct Deed {
 /// Heals every link.
 #[must_use]
 pub fn heal_all() -> Deed {
-    Deed { label: command_label(&Command::Heal), msg: Msg::Act(vec![Command::Heal]) }
+    Deed {
+        label: command_label(&Command::Heal),
+        msg: Msg::Act(vec![Command::Heal]),
+    }
 }
 
 /// What the selection can be asked for.
@@ -402,7 +408,12 @@ impl Player {
                 Some(done) if done.page > 1 => format!("page {} of {pages}", done.page),
                 Some(_) | None => format!("{pages} pages"),
             };
-            ShelfItem { id: lesson.id.clone(), title: lesson.title.clone(), is_here: n == self.at, note }
+            ShelfItem {
+                id: lesson.id.clone(),
+                title: lesson.title.clone(),
+                is_here: n == self.at,
+                note,
+            }
         };
         Shell {
             embed: self.embed,
@@ -416,29 +427,47 @@ impl Player {
     }
 
     fn caption(&self) -> Caption {
-        let notice = self.notice.as_ref().map(|Notice { what, remedy }| (what.clone(), remedy.clone()));
+        let notice = self
+            .notice
+            .as_ref()
+            .map(|Notice { what, remedy }| (what.clone(), remedy.clone()));
         if let Some(sandbox) = &self.sandbox {
             let text = match &sandbox.exercise {
                 Some(trial) => trial.exercise.goal().text.clone(),
-                None if sandbox.beside.is_some() => "The same commands, one thing changed.".to_owned(),
+                None if sandbox.beside.is_some() => {
+                    "The same commands, one thing changed.".to_owned()
+                }
                 None => "Your own run. Select a process or a link, and act on it.".to_owned(),
             };
-            return Caption { text, notice, sandbox: true, ..Caption::default() };
+            return Caption {
+                text,
+                notice,
+                sandbox: true,
+                ..Caption::default()
+            };
         }
         let line = self.director.caption();
         let look_at = line.and_then(|line| line.look_at.clone());
         let watch = line.map(|line| line.text.clone()).unwrap_or_default();
         let (text, ask) = match self.director.phase() {
-            Phase::Stopped { sentence: Some(sentence), .. } => (sentence.to_owned(), None),
+            Phase::Stopped {
+                sentence: Some(sentence),
+                ..
+            } => (sentence.to_owned(), None),
             Phase::Asking(predict) => (watch, Some(predict.question.clone())),
             Phase::Failed(failure) => (words::failure(failure).what, None),
-            Phase::Stopped { sentence: None, .. } | Phase::Running | Phase::PageDone | Phase::LessonDone => {
-                (watch, None)
-            }
+            Phase::Stopped { sentence: None, .. }
+            | Phase::Running
+            | Phase::PageDone
+            | Phase::LessonDone => (watch, None),
         };
         let pages = &self.lesson().pages;
         let page = self.director.page();
-        let text = if text.is_empty() { pages[page].heading.clone() } else { text };
+        let text = if text.is_empty() {
+            pages[page].heading.clone()
+        } else {
+            text
+        };
         let text = typeset(&text);
         let press = match self.director.phase() {
             Phase::PageDone => pages.get(page + 1).map(|next| Deed {
@@ -450,24 +479,43 @@ impl Player {
                 msg: Msg::BeginGoal(goal),
             }),
             Phase::Running | Phase::Stopped { .. } | Phase::Asking(_) | Phase::Failed(_) => {
-                self.press_label().map(|label| Deed { label, msg: Msg::Press })
+                self.press_label().map(|label| Deed {
+                    label,
+                    msg: Msg::Press,
+                })
             }
         };
-        Caption { text, look_at, press, ask, notice, sandbox: false }
+        Caption {
+            text,
+            look_at,
+            press,
+            ask,
+            notice,
+            sandbox: false,
+        }
     }
 
     /// The id of a goal on this page that has not been reached yet.
     fn open_goal(&self, page: usize) -> Option<String> {
-        let done = self.progress.lessons.get(&self.lesson().id).map(|done| &done.goals);
-        self.lesson().pages[page].blocks.iter().find_map(|block| match block {
-            Block::Goal(goal) if !done.is_some_and(|done| done.contains(&goal.id)) => Some(goal.id.clone()),
-            Block::Goal(_)
-            | Block::Prose(_)
-            | Block::Watch(_)
-            | Block::Run(_)
-            | Block::Expect(_)
-            | Block::Predict(_) => None,
-        })
+        let done = self
+            .progress
+            .lessons
+            .get(&self.lesson().id)
+            .map(|done| &done.goals);
+        self.lesson().pages[page]
+            .blocks
+            .iter()
+            .find_map(|block| match block {
+                Block::Goal(goal) if !done.is_some_and(|done| done.contains(&goal.id)) => {
+                    Some(goal.id.clone())
+                }
+                Block::Goal(_)
+                | Block::Prose(_)
+                | Block::Watch(_)
+                | Block::Run(_)
+                | Block::Expect(_)
+                | Block::Predict(_) => None,
+            })
     }
 
     // The lesson ----------------------------------------------------------------------------
@@ -486,18 +534,40 @@ impl Player {
                 Block::Prose(_) | Block::Watch(_) | Block::Run(_) | Block::Expect(_) => {}
             }
         }
-        let verdict = |place| self.director.verdicts().iter().rev().find(|v| v.place == place);
+        let verdict = |place| {
+            self.director
+                .verdicts()
+                .iter()
+                .rev()
+                .find(|v| v.place == place)
+        };
         let expectations = blocks.iter().flat_map(|block| match block {
             Block::Expect(claims) => claims.as_slice(),
-            Block::Prose(_) | Block::Watch(_) | Block::Run(_) | Block::Predict(_) | Block::Goal(_) => &[],
+            Block::Prose(_)
+            | Block::Watch(_)
+            | Block::Run(_)
+            | Block::Predict(_)
+            | Block::Goal(_) => &[],
         });
         let shown = expectations
             .filter_map(|stated| verdict(stated.place).map(|v| (v.claim.to_string(), v.holds)))
             .collect();
-        let marks = lesson.pages[page].marks.iter().map(|m| verdict(m.place).map(|v| v.holds)).collect();
+        let marks = lesson.pages[page]
+            .marks
+            .iter()
+            .map(|m| verdict(m.place).map(|v| v.holds))
+            .collect();
         let judged = questions.iter().any(|q: &Question| q.is_judged);
-        let why = if judged && !self.in_sandbox() { self.why() } else { None };
-        let pages_done = if matches!(phase, Phase::PageDone | Phase::LessonDone) { page + 1 } else { page };
+        let why = if judged && !self.in_sandbox() {
+            self.why()
+        } else {
+            None
+        };
+        let pages_done = if matches!(phase, Phase::PageDone | Phase::LessonDone) {
+            page + 1
+        } else {
+            page
+        };
         let failure = match phase {
             Phase::Failed(failure) => {
                 let trouble = words::failure(failure);
@@ -530,18 +600,38 @@ impl Player {
 
     fn go_on_button(&self) -> GoOn {
         if self.in_sandbox() {
-            return GoOn { label: "To the lesson", is_primary: false, is_off: false };
+            return GoOn {
+                label: "To the lesson",
+                is_primary: false,
+                is_off: false,
+            };
         }
         match self.director.phase() {
             Phase::LessonDone if self.at + 1 < self.lessons.len() => {
                 let is_primary = self.open_goal(self.director.page()).is_none();
-                GoOn { label: "Next lesson", is_primary, is_off: false }
+                GoOn {
+                    label: "Next lesson",
+                    is_primary,
+                    is_off: false,
+                }
             }
-            Phase::LessonDone => GoOn { label: "Continue", is_primary: false, is_off: true },
-            Phase::PageDone => GoOn { label: "Continue", is_primary: true, is_off: false },
+            Phase::LessonDone => GoOn {
+                label: "Continue",
+                is_primary: false,
+                is_off: true,
+            },
+            Phase::PageDone => GoOn {
+                label: "Continue",
+                is_primary: true,
+                is_off: false,
+            },
             Phase::Running | Phase::Stopped { .. } | Phase::Asking(_) | Phase::Failed(_) => {
                 let is_last = self.director.page() + 1 == self.lesson().pages.len();
-                GoOn { label: "Continue", is_primary: false, is_off: is_last || self.has_open_question() }
+                GoOn {
+                    label: "Continue",
+                    is_primary: false,
+                    is_off: is_last || self.has_open_question(),
+                }
             }
         }
     }
@@ -558,12 +648,22 @@ impl Player {
                 text: typeset(&choice.text),
                 feedback: typeset(&choice.feedback),
                 is_mine: prediction.chosen == Some(n),
-                came_true: prediction.came_true.filter(|_| is_judged).and_then(|all| all.get(n)).copied(),
+                came_true: prediction
+                    .came_true
+                    .filter(|_| is_judged)
+                    .and_then(|all| all.get(n))
+                    .copied(),
             })
             .collect();
         let verdict = is_judged.then(|| {
-            let as_predicted = choices.iter().any(|c| c.is_mine && c.came_true == Some(true));
-            let word = if as_predicted { "As you predicted." } else { "Not as you predicted." };
+            let as_predicted = choices
+                .iter()
+                .any(|c| c.is_mine && c.came_true == Some(true));
+            let word = if as_predicted {
+                "As you predicted."
+            } else {
+                "Not as you predicted."
+            };
             word.to_owned()
         });
         let asked = matches!(self.director.phase(), Phase::Asking(p) if p.id == id);
@@ -581,12 +681,21 @@ impl Player {
         let trial = self.sandbox.as_ref().and_then(|s| s.exercise.as_ref());
         let trial = trial.filter(|t| t.exercise.goal().id == goal.id);
         let id = &self.lesson().id;
-        let is_done = self.progress.lessons.get(id).is_some_and(|done| done.goals.contains(&goal.id));
+        let is_done = self
+            .progress
+            .lessons
+            .get(id)
+            .is_some_and(|done| done.goals.contains(&goal.id));
         let status = trial.and_then(|trial| match &trial.grade {
-            Some(Grade::Reached { at, .. }) => Some((format!("Reached at {} s.", seconds(*at)), true)),
+            Some(Grade::Reached { at, .. }) => {
+                Some((format!("Reached at {} s.", seconds(*at)), true))
+            }
             Some(Grade::OverBudget(sentence)) => Some((sentence.clone(), false)),
             Some(Grade::NotReached) => Some(("Not reached yet.".to_owned(), false)),
-            Some(Grade::OtherStart) => Some(("This run does not begin where the goal begins.".to_owned(), false)),
+            Some(Grade::OtherStart) => Some((
+                "This run does not begin where the goal begins.".to_owned(),
+                false,
+            )),
             None => None,
         });
         let with: Vec<String> = goal.with.iter().map(change_label).collect();
@@ -609,15 +718,22 @@ impl Player {
         let film = self.film();
         let seen = &film.log()[..film.worth_before(here)];
         let said = |step: &Step| {
-            step.facts.iter().find(|fact| {
-                matches!(
-                    fact.event,
-                    Event::WriteAccepted { .. } | Event::WriteRefused { .. } | Event::StaleWriteObserved { .. }
-                )
-            })
-            .cloned()
+            step.facts
+                .iter()
+                .find(|fact| {
+                    matches!(
+                        fact.event,
+                        Event::WriteAccepted { .. }
+                            | Event::WriteRefused { .. }
+                            | Event::StaleWriteObserved { .. }
+                    )
+                })
+                .cloned()
         };
-        let by_store = seen.iter().rev().find_map(|step| said(step).map(|fact| (step, fact)));
+        let by_store = seen
+            .iter()
+            .rev()
+            .find_map(|step| said(step).map(|fact| (step, fact)));
         let last = || {
             let step = seen.last()?;
             Some((step, step.facts.first().cloned()?))
@@ -641,7 +757,12 @@ impl Player {
             None => self.beside.as_ref(),
         };
         if let Some(take) = beside {
-            takes.push((take.label.clone(), take.history.world(), take.history.end().at, &take.film));
+            takes.push((
+                take.label.clone(),
+                take.history.world(),
+                take.history.end().at,
+                &take.film,
+            ));
         }
         let label = match &self.sandbox {
             Some(sandbox) => sandbox.take.label.clone(),
@@ -674,7 +795,11 @@ impl Player {
         let last = takes.iter().map(|t| t.2).max().unwrap_or_default();
         let now = self.world().now();
         let span = window(last, now, narrow);
-        let look_at = if self.in_sandbox() { None } else { self.director.caption().and_then(|c| c.look_at.clone()) };
+        let look_at = if self.in_sandbox() {
+            None
+        } else {
+            self.director.caption().and_then(|c| c.look_at.clone())
+        };
         takes
             .into_iter()
             .enumerate()
@@ -698,7 +823,9 @@ impl Player {
                     Lanes::All
                 };
                 let here = world.step_count();
-                let said = film.last_before(here).and_then(|s| s.facts.first().map(|f| (s, f)));
+                let said = film
+                    .last_before(here)
+                    .and_then(|s| s.facts.first().map(|f| (s, f)));
                 let said = said.map_or_else(
                     || "the beginning".to_owned(),
                     |(s, f)| words::event(&f.event, s.process, world.names()),
@@ -726,7 +853,10 @@ impl Player {
             Some(Selected::Process(id)) => Some(id).filter(has_lane),
             Some(Selected::Link(..)) | None => None,
         };
-        look_at.and_then(|name| names.find(name)).filter(has_lane).or(selected)
+        look_at
+            .and_then(|name| names.find(name))
+            .filter(has_lane)
+            .or(selected)
     }
 
     fn controls(&self) -> Controls {
@@ -744,27 +874,57 @@ impl Player {
     fn tools(&self) -> Tools {
         let world = self.world();
         let names = world.names();
-        let any_cut = names.ids().any(|a| names.ids().any(|b| a != b && world.link(a, b).cut));
+        let any_cut = names
+            .ids()
+            .any(|a| names.ids().any(|b| a != b && world.link(a, b).cut));
         let (selected, main, more, links, facts) = match self.selected {
             None => (None, Vec::new(), Vec::new(), Vec::new(), Vec::new()),
             Some(Selected::Process(id)) => self.process_tools(id),
             Some(Selected::Link(a, b)) => {
                 let links = vec![self.link_deeds(a, b)];
                 let name = format!("{} – {}", self.end_name(a), self.end_name(b));
-                (Some((name, "link".to_owned())), Vec::new(), Vec::new(), links, Vec::new())
+                (
+                    Some((name, "link".to_owned())),
+                    Vec::new(),
+                    Vec::new(),
+                    links,
+                    Vec::new(),
+                )
             }
         };
         let has_store = names.of_kind(Kind::Store).next().is_some();
-        let gates = if has_store { vec![self.gate()] } else { Vec::new() };
-        let switches = Switch::ALL.iter().map(|switch| self.switch_view(*switch)).collect();
-        Tools { selected, main, more, links, any_cut, gates, switches, facts }
+        let gates = if has_store {
+            vec![self.gate()]
+        } else {
+            Vec::new()
+        };
+        let switches = Switch::ALL
+            .iter()
+            .map(|switch| self.switch_view(*switch))
+            .collect();
+        Tools {
+            selected,
+            main,
+            more,
+            links,
+            any_cut,
+            gates,
+            switches,
+            facts,
+        }
     }
 
     #[expect(clippy::type_complexity, reason = "the parts of one struct")]
     fn process_tools(
         &self,
         id: ProcessId,
-    ) -> (Option<(String, String)>, Vec<Deed>, Vec<Deed>, Vec<LinkDeeds>, Vec<(String, String)>) {
+    ) -> (
+        Option<(String, String)>,
+        Vec<Deed>,
+        Vec<Deed>,
+        Vec<LinkDeeds>,
+        Vec<(String, String)>,
+    ) {
         let world = self.world();
         let names = world.names();
         let name = names.name(id).to_owned();
@@ -787,10 +947,17 @@ impl Player {
             Condition::Crashed => main.push(act(Command::Restart { process: process() })),
         }
         let kind = names.kind(id);
-        let stores: Vec<String> = names.of_kind(Kind::Store).map(|s| names.name(s).to_owned()).collect();
+        let stores: Vec<String> = names
+            .of_kind(Kind::Store)
+            .map(|s| names.name(s).to_owned())
+            .collect();
         let write = |store: &String| {
             let value = self.value_for(&name);
-            act(Command::Write { process: process(), store: store.clone(), value })
+            act(Command::Write {
+                process: process(),
+                store: store.clone(),
+                value,
+            })
         };
         match kind {
             Kind::Worker => {
@@ -798,7 +965,12 @@ impl Player {
                 more.push(act(Command::PauseBeforeSend { process: process() }));
                 more.extend(stores.iter().skip(1).map(write));
                 let resources = names.resources().iter();
-                more.extend(resources.map(|r| act(Command::Acquire { worker: process(), resource: r.clone() })));
+                more.extend(resources.map(|r| {
+                    act(Command::Acquire {
+                        worker: process(),
+                        resource: r.clone(),
+                    })
+                }));
                 more.push(act(Command::Release { worker: process() }));
             }
             Kind::Server => {
@@ -808,7 +980,11 @@ impl Player {
             }
             Kind::Client => {
                 let put = |value: &str| {
-                    act(Command::Put { client: process(), key: "x".to_owned(), value: value.to_owned() })
+                    act(Command::Put {
+                        client: process(),
+                        key: "x".to_owned(),
+                        value: value.to_owned(),
+                    })
                 };
                 main.push(put("1"));
                 more.push(put("2"));
@@ -817,38 +993,66 @@ impl Player {
         }
         for ppm in [1_100_000, 900_000, 1_000_000] {
             if world.clock(id).rate_ppm() != ppm {
-                let command = Command::ClockRate { process: process(), ppm };
+                let command = Command::ClockRate {
+                    process: process(),
+                    ppm,
+                };
                 let label = match ppm {
                     1_000_000 => "Clock: true again".to_owned(),
                     fast if fast > 1_000_000 => "Clock: 10 % fast".to_owned(),
                     _slow => "Clock: 10 % slow".to_owned(),
                 };
-                more.push(Deed { label, msg: Msg::Act(vec![command]) });
+                more.push(Deed {
+                    label,
+                    msg: Msg::Act(vec![command]),
+                });
             }
         }
         for micros in [2_000_000, -2_000_000] {
-            let command = Command::ClockJump { process: process(), micros };
-            let label = if micros > 0 { "Clock: jump 2 s ahead" } else { "Clock: jump 2 s back" };
-            more.push(Deed { label: label.to_owned(), msg: Msg::Act(vec![command]) });
+            let command = Command::ClockJump {
+                process: process(),
+                micros,
+            };
+            let label = if micros > 0 {
+                "Clock: jump 2 s ahead"
+            } else {
+                "Clock: jump 2 s back"
+            };
+            more.push(Deed {
+                label: label.to_owned(),
+                msg: Msg::Act(vec![command]),
+            });
         }
         let here = self.end_of(id);
         let wires = scene(world).wires;
-        let ends = wires.iter().filter_map(|wire| match (wire.a == here, wire.b == here) {
-            (true, _) => Some(wire.b),
-            (_, true) => Some(wire.a),
-            (false, false) => None,
-        });
-        let links = ends.map(|other| self.link_deeds(End::Process(id), other)).collect();
+        let ends = wires
+            .iter()
+            .filter_map(|wire| match (wire.a == here, wire.b == here) {
+                (true, _) => Some(wire.b),
+                (_, true) => Some(wire.a),
+                (false, false) => None,
+            });
+        let links = ends
+            .map(|other| self.link_deeds(End::Process(id), other))
+            .collect();
         let facts = facts(world, id);
-        (Some((name.clone(), kind.to_string())), main, more, links, facts)
+        (
+            Some((name.clone(), kind.to_string())),
+            main,
+            more,
+            links,
+            facts,
+        )
     }
 
     fn value_for(&self, name: &str) -> String {
         // What was written last, so that a learner repeats the lesson's own act.
         let commands = self.history().commands().iter().rev();
-        let value = commands.filter_map(|(_, command)| match command {
-            Command::Write { process, value, .. } => Some((process == name, value.clone())),
-            _ => None,
+        let value = commands.filter_map(|(_, command)| {
+            let Command::Write { process, value, .. } = command else {
+                return None;
+            };
+            Some((process == name, value.clone()))
         });
         let mut any = None;
         for (own, value) in value {
@@ -862,7 +1066,11 @@ impl Player {
 
     fn end_of(&self, id: ProcessId) -> End {
         let cast = Cast::of(self.names());
-        if cast.folded() && self.names().kind(id) == Kind::Server { End::Service } else { End::Process(id) }
+        if cast.folded() && self.names().kind(id) == Kind::Server {
+            End::Service
+        } else {
+            End::Process(id)
+        }
     }
 
     fn ends(&self, end: End) -> Vec<ProcessId> {
@@ -877,7 +1085,10 @@ impl Player {
         let name = |id: ProcessId| self.names().name(id).to_owned();
         let pairs = |from: End, to: End| -> Vec<(ProcessId, ProcessId)> {
             let to = self.ends(to);
-            self.ends(from).into_iter().flat_map(|f| to.iter().map(move |t| (f, *t)).collect::<Vec<_>>()).collect()
+            self.ends(from)
+                .into_iter()
+                .flat_map(|f| to.iter().map(move |t| (f, *t)).collect::<Vec<_>>())
+                .collect()
         };
         let cut = |from, to| pairs(from, to).iter().all(|(f, t)| world.link(*f, *t).cut);
         let (there, back) = (cut(a, b), cut(b, a));
@@ -887,56 +1098,103 @@ impl Player {
                 .filter(|(f, t)| heal || both || !world.link(*f, *t).cut)
                 .map(|(f, t)| {
                     let (from, to) = (name(f), name(t));
-                    if heal { Command::HealLink { from, to, both } } else { Command::Cut { from, to, both } }
+                    if heal {
+                        Command::HealLink { from, to, both }
+                    } else {
+                        Command::Cut { from, to, both }
+                    }
                 })
                 .collect()
         };
         let (a_name, b_name) = (self.end_name(a), self.end_name(b));
         let mut deeds = Vec::new();
         let mut deed = |label: String, commands: Vec<Command>| {
-            deeds.push(Deed { label, msg: Msg::Act(commands) });
+            deeds.push(Deed {
+                label,
+                msg: Msg::Act(commands),
+            });
         };
         if !there && !back {
-            deed(format!("Cut {a_name} off from {b_name}"), commands(a, b, true, false));
+            deed(
+                format!("Cut {a_name} off from {b_name}"),
+                commands(a, b, true, false),
+            );
         }
         if !there {
-            deed(format!("Cut {a_name} → {b_name}"), commands(a, b, false, false));
+            deed(
+                format!("Cut {a_name} → {b_name}"),
+                commands(a, b, false, false),
+            );
         }
         if !back {
-            deed(format!("Cut {b_name} → {a_name}"), commands(b, a, false, false));
+            deed(
+                format!("Cut {b_name} → {a_name}"),
+                commands(b, a, false, false),
+            );
         }
         if there || back {
-            deed(format!("Heal {a_name} ↔ {b_name}"), commands(a, b, true, true));
+            deed(
+                format!("Heal {a_name} ↔ {b_name}"),
+                commands(a, b, true, true),
+            );
         }
         let state = match (there, back) {
             (false, false) => "whole",
             (true, true) => "cut",
             (true, false) | (false, true) => "cut one way",
         };
-        LinkDeeds { name: b_name, state, deeds }
+        LinkDeeds {
+            name: b_name,
+            state,
+            deeds,
+        }
     }
 
     fn gate(&self) -> GateView {
         let position = self.world().world_switch(Switch::Fence);
-        let others = [Position::Off, Position::Observe, Position::On].into_iter().filter(|p| *p != position);
+        let others = [Position::Off, Position::Observe, Position::On]
+            .into_iter()
+            .filter(|p| *p != position);
         let word = gate_word;
-        let change = |position: Position| Change { switch: Switch::Fence, position, at: None };
+        let change = |position: Position| Change {
+            switch: Switch::Fence,
+            position,
+            at: None,
+        };
         let to = others.clone().map(|p| Deed {
             label: format!("Gate {}", word(p)),
-            msg: Msg::Act(vec![Command::Set { switch: Switch::Fence, position: p, at: None }]),
+            msg: Msg::Act(vec![Command::Set {
+                switch: Switch::Fence,
+                position: p,
+                at: None,
+            }]),
         });
         let compare = others.map(|p| Deed {
             label: format!("Same run, gate {}", word(p)),
             msg: Msg::Compare(change(p)),
         });
         let (to, compare) = (to.collect(), compare.collect());
-        GateView { switch: Switch::Fence, position, word: word(position), to, compare }
+        GateView {
+            switch: Switch::Fence,
+            position,
+            word: word(position),
+            to,
+            compare,
+        }
     }
 
     fn switch_view(&self, switch: Switch) -> SwitchView {
         let position = self.world().world_switch(switch);
-        let other = if position == Position::On { Position::Off } else { Position::On };
-        let change = Change { switch, position: other, at: None };
+        let other = if position == Position::On {
+            Position::Off
+        } else {
+            Position::On
+        };
+        let change = Change {
+            switch,
+            position: other,
+            at: None,
+        };
         SwitchView {
             name: switch.name(),
             sentence: words::switch(switch),
@@ -945,9 +1203,16 @@ impl Player {
             is_on: position == Position::On,
             turn: Deed {
                 label: format!("turn {}", switch.word(other)),
-                msg: Msg::Act(vec![Command::Set { switch, position: other, at: None }]),
+                msg: Msg::Act(vec![Command::Set {
+                    switch,
+                    position: other,
+                    at: None,
+                }]),
             },
-            compare: Deed { label: "same run".to_owned(), msg: Msg::Compare(change) },
+            compare: Deed {
+                label: "same run".to_owned(),
+                msg: Msg::Compare(change),
+            },
         }
     }
 
@@ -961,17 +1226,28 @@ impl Player {
         let events = if self.all_steps && !self.playing {
             let from = StepNumber(here.0.saturating_sub(EVENTS as u64));
             let steps = self.history().details(from, here);
-            steps.iter().map(|step| event_row(step, names, here)).rev().collect()
+            steps
+                .iter()
+                .map(|step| event_row(step, names, here, true))
+                .rev()
+                .collect()
         } else {
             let seen = &film.log()[..film.worth_before(here)];
-            seen.iter().rev().take(EVENTS).map(|step| event_row(step, names, here)).collect()
+            seen.iter()
+                .rev()
+                .take(EVENTS)
+                .map(|step| event_row(step, names, here, false))
+                .collect()
         };
         let invariant = |invariant: &Invariant| InvariantRow {
             id: invariant.id(),
             words: words::invariant(*invariant),
             source: invariant.source(),
             broken: world.broken(*invariant).map(|broken| {
-                (format!("{} s", seconds(broken.at)), words::reason(&broken.reason, names))
+                (
+                    format!("{} s", seconds(broken.at)),
+                    words::reason(&broken.reason, names),
+                )
             }),
         };
         // The text twin is read, not watched: it stands still while the film plays.
@@ -1000,11 +1276,11 @@ impl Player {
     }
 }
 
-fn event_row(step: &Step, names: &Names, here: StepNumber) -> EventRow {
-    let facts = step.facts.iter().filter(|fact| {
-        // What was sent is seen on the stage.
-        !matches!(fact.event, Event::MessageSent { .. })
-    });
+fn event_row(step: &Step, names: &Names, here: StepNumber, all: bool) -> EventRow {
+    // What was sent is seen on the stage.
+    let is_shown =
+        |event: &Event| !matches!(event, Event::MessageSent { .. }) && (all || is_notable(event));
+    let facts = step.facts.iter().filter(|fact| is_shown(&fact.event));
     let mut facts: Vec<FactRow> = facts
         .map(|fact| FactRow {
             sentence: typeset(&words::event(&fact.event, step.process, names)),
@@ -1038,12 +1314,23 @@ fn branch_rows(history: &leasehold_engine::history::History) -> Vec<BranchRow> {
             let name = match &branch.parent {
                 None => format!("the first future, to {} s", seconds(branch.end.at)),
                 Some((_, position)) => {
-                    let own = branch.commands.iter().find(|(p, _)| position.step <= p.step);
+                    let own = branch
+                        .commands
+                        .iter()
+                        .find(|(p, _)| position.step <= p.step);
                     let what = own.map_or_else(String::new, |(_, command)| format!(": {command}"));
-                    format!("from {} s{what}, to {} s", seconds(position.at), seconds(branch.end.at))
+                    format!(
+                        "from {} s{what}, to {} s",
+                        seconds(position.at),
+                        seconds(branch.end.at)
+                    )
                 }
             };
-            BranchRow { id, name, is_here: id == history.branch() }
+            BranchRow {
+                id,
+                name,
+                is_here: id == history.branch(),
+            }
         })
         .collect()
 }
@@ -1053,7 +1340,10 @@ fn facts(world: &World, id: ProcessId) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
     let clock = world.clock(id);
-    add("its clock shows", format!("{} s", seconds(SimTime(clock.local(world.now()).0))));
+    add(
+        "its clock shows",
+        format!("{} s", seconds(SimTime(clock.local(world.now()).0))),
+    );
     if let Some(own) = world.own_deadline(id) {
         add("its own deadline", format!("{} s", seconds(own)));
     }
@@ -1063,7 +1353,13 @@ fn facts(world: &World, id: ProcessId) -> Vec<(String, String)> {
     }
     if let Some(server) = world.server(id) {
         add("term", server.term().to_string());
-        add("voted for", server.voted_for().map_or("no one", |v| world.names().name(v)).to_owned());
+        add(
+            "voted for",
+            server
+                .voted_for()
+                .map_or("no one", |v| world.names().name(v))
+                .to_owned(),
+        );
         add("log", format!("{} entries", server.log().last_index()));
         add("committed to", server.commit().to_string());
         for (key, value) in server.registry().keys() {
@@ -1083,13 +1379,22 @@ fn summary(world: &World) -> String {
     let mut parts = Vec::new();
     match world.truth().leader() {
         Some((id, term)) => parts.push(format!("{} leads term {term}.", names.name(id))),
-        None if names.of_kind(Kind::Server).next().is_some() => parts.push("No server leads.".to_owned()),
+        None if names.of_kind(Kind::Server).next().is_some() => {
+            parts.push("No server leads.".to_owned())
+        }
         None => {}
     }
     for row in table(world) {
         if row.kind != "server" {
-            let belief = if row.belief.is_empty() { String::new() } else { format!(", {}", row.belief) };
-            parts.push(format!("{}: {}{belief}; {}.", row.name, row.state, row.truth));
+            let belief = if row.belief.is_empty() {
+                String::new()
+            } else {
+                format!(", {}", row.belief)
+            };
+            parts.push(format!(
+                "{}: {}{belief}; {}.",
+                row.name, row.state, row.truth
+            ));
         }
     }
     parts.join(" ")
@@ -1102,7 +1407,11 @@ fn table(world: &World) -> Vec<TableRow> {
     let mut rows = Vec::new();
     let state = |condition: Condition| condition.class().to_owned();
     for server in &scene.servers {
-        let truth = if server.leads { format!("leads term {}", server.term) } else { "does not lead".to_owned() };
+        let truth = if server.leads {
+            format!("leads term {}", server.term)
+        } else {
+            "does not lead".to_owned()
+        };
         rows.push(TableRow {
             name: server.name.clone(),
             kind: "server".to_owned(),
@@ -1113,7 +1422,9 @@ fn table(world: &World) -> Vec<TableRow> {
     }
     for worker in &scene.workers {
         let belief = worker.believes.as_ref().map_or_else(String::new, |b| {
-            let age = b.checked_at.map_or_else(String::new, |at| format!(", checked {}", age(now.since(at))));
+            let age = b.checked_at.map_or_else(String::new, |at| {
+                format!(", checked {}", age(now.since(at)))
+            });
             format!("{}{age}", b.words)
         });
         rows.push(TableRow {
@@ -1136,8 +1447,17 @@ fn table(world: &World) -> Vec<TableRow> {
     for store in &scene.stores {
         let last = store.rows.last();
         let last = last.map_or("no writes yet".to_owned(), |row| {
-            let note = row.note.as_ref().map_or_else(String::new, |n| format!(" ({n})"));
-            format!("{} {} from {} with token {}{note}", row.mark.word(), row.value, row.from, row.token)
+            let note = row
+                .note
+                .as_ref()
+                .map_or_else(String::new, |n| format!(" ({n})"));
+            format!(
+                "{} {} from {} with token {}{note}",
+                row.mark.word(),
+                row.value,
+                row.from,
+                row.token
+            )
         });
         let gate = match store.gate {
             Position::Off => "gate open",

@@ -28,25 +28,104 @@ impl Key {
 
 /// All keys, in the order of the help dialog.
 pub const KEYS: &[Key] = &[
-    Key { names: &[" ", "k"], shown: "Space or k", does: "Play or stop", is_character: true, msg: || Msg::Toggle },
-    Key { names: &["ArrowRight"], shown: "→", does: "Next: the next event worth seeing", is_character: false, msg: || Msg::Next },
-    Key { names: &["ArrowLeft"], shown: "←", does: "Back to the event before", is_character: false, msg: || Msg::Back },
-    Key { names: &["."], shown: ".", does: "One step forward, however small", is_character: true, msg: || Msg::StepForward },
-    Key { names: &[","], shown: ",", does: "One step back, however small", is_character: true, msg: || Msg::StepBack },
-    Key { names: &["Home"], shown: "Home", does: "To the beginning of the page", is_character: false, msg: || Msg::PageStart },
-    Key { names: &["End"], shown: "End", does: "To the latest moment of the run", is_character: false, msg: || Msg::Latest },
-    Key { names: &["PageDown"], shown: "Page Down", does: "Continue: the next page of the lesson", is_character: false, msg: || Msg::Continue },
-    Key { names: &["PageUp"], shown: "Page Up", does: "The page before", is_character: false, msg: || Msg::PageBack },
-    Key { names: &["]"], shown: "]", does: "Faster", is_character: true, msg: || Msg::Faster },
-    Key { names: &["["], shown: "[", does: "Slower", is_character: true, msg: || Msg::Slower },
-    Key { names: &["Escape"], shown: "Esc", does: "Close a dialog, or select nothing", is_character: false, msg: || Msg::Escape },
-    Key { names: &["?"], shown: "?", does: "This list", is_character: true, msg: || Msg::Help },
+    Key {
+        names: &[" ", "k"],
+        shown: "Space or k",
+        does: "Play or stop",
+        is_character: true,
+        msg: || Msg::Toggle,
+    },
+    Key {
+        names: &["ArrowRight"],
+        shown: "→",
+        does: "Next: the next event worth seeing",
+        is_character: false,
+        msg: || Msg::Next,
+    },
+    Key {
+        names: &["ArrowLeft"],
+        shown: "←",
+        does: "Back to the event before",
+        is_character: false,
+        msg: || Msg::Back,
+    },
+    Key {
+        names: &["."],
+        shown: ".",
+        does: "One step forward, however small",
+        is_character: true,
+        msg: || Msg::StepForward,
+    },
+    Key {
+        names: &[","],
+        shown: ",",
+        does: "One step back, however small",
+        is_character: true,
+        msg: || Msg::StepBack,
+    },
+    Key {
+        names: &["Home"],
+        shown: "Home",
+        does: "To the beginning of the page",
+        is_character: false,
+        msg: || Msg::PageStart,
+    },
+    Key {
+        names: &["End"],
+        shown: "End",
+        does: "To the latest moment of the run",
+        is_character: false,
+        msg: || Msg::Latest,
+    },
+    Key {
+        names: &["PageDown"],
+        shown: "Page Down",
+        does: "Continue: the next page of the lesson",
+        is_character: false,
+        msg: || Msg::Continue,
+    },
+    Key {
+        names: &["PageUp"],
+        shown: "Page Up",
+        does: "The page before",
+        is_character: false,
+        msg: || Msg::PageBack,
+    },
+    Key {
+        names: &["]"],
+        shown: "]",
+        does: "Faster",
+        is_character: true,
+        msg: || Msg::Faster,
+    },
+    Key {
+        names: &["["],
+        shown: "[",
+        does: "Slower",
+        is_character: true,
+        msg: || Msg::Slower,
+    },
+    Key {
+        names: &["Escape"],
+        shown: "Esc",
+        does: "Close a dialog, or select nothing",
+        is_character: false,
+        msg: || Msg::Escape,
+    },
+    Key {
+        names: &["?"],
+        shown: "?",
+        does: "This list",
+        is_character: true,
+        msg: || Msg::Help,
+    },
 ];
 
 /// What a key does, if it does anything; `characters` says whether single characters act.
 #[must_use]
 pub fn key(name: &str, characters: bool) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.names.contains(&name) && (characters || !key.is_character))
+    KEYS.iter()
+        .find(|key| key.names.contains(&name) && (characters || !key.is_character))
 }
 
 #[cfg(test)]
@@ -57,7 +136,10 @@ mod tests {
     fn no_key_means_two_things() {
         for (n, key) in KEYS.iter().enumerate() {
             for name in key.names {
-                let others = KEYS[n + 1..].iter().flat_map(|k| k.names).filter(|other| *other == name);
+                let others = KEYS[n + 1..]
+                    .iter()
+                    .flat_map(|k| k.names)
+                    .filter(|other| *other == name);
                 assert_eq!(others.count(), 0, "{name}");
             }
         }

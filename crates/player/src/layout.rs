@@ -53,7 +53,10 @@ impl Rect {
 
     #[must_use]
     pub fn center(self) -> Point {
-        Point { x: self.x + self.w / 2.0, y: self.y + self.h / 2.0 }
+        Point {
+            x: self.x + self.w / 2.0,
+            y: self.y + self.h / 2.0,
+        }
     }
 
     #[must_use]
@@ -153,7 +156,10 @@ pub struct Path {
 
 impl Path {
     fn straight(from: Point, to: Point) -> Self {
-        let bend = Point { x: (from.x + to.x) / 2.0, y: (from.y + to.y) / 2.0 };
+        let bend = Point {
+            x: (from.x + to.x) / 2.0,
+            y: (from.y + to.y) / 2.0,
+        };
         Self { from, bend, to }
     }
 
@@ -173,12 +179,23 @@ impl Path {
         let (dx, dy) = (self.to.x - self.from.x, self.to.y - self.from.y);
         let length = (dx * dx + dy * dy).sqrt().max(1.0);
         let (nx, ny) = (-dy / length * by, dx / length * by);
-        let move_by = |p: Point| Point { x: p.x + nx, y: p.y + ny };
-        Self { from: move_by(self.from), bend: move_by(self.bend), to: move_by(self.to) }
+        let move_by = |p: Point| Point {
+            x: p.x + nx,
+            y: p.y + ny,
+        };
+        Self {
+            from: move_by(self.from),
+            bend: move_by(self.bend),
+            to: move_by(self.to),
+        }
     }
 
     fn reversed(self) -> Self {
-        Self { from: self.to, bend: self.bend, to: self.from }
+        Self {
+            from: self.to,
+            bend: self.bend,
+            to: self.from,
+        }
     }
 
     /// As the `d` of an SVG path.
@@ -197,7 +214,11 @@ pub fn wide_from(cast: &Cast) -> f32 {
     }
     let clients = if cast.clients.is_empty() { 0.0 } else { 110.0 };
     let stores = if cast.stores.is_empty() { 0.0 } else { 244.0 };
-    let ring: f32 = if cast.servers.len() <= 3 { 330.0 } else { 420.0 };
+    let ring: f32 = if cast.servers.len() <= 3 {
+        366.0
+    } else {
+        460.0
+    };
     (60.0 + clients + stores + ring).max(560.0)
 }
 
@@ -208,8 +229,16 @@ pub fn height_min(cast: &Cast, width: f32) -> f32 {
     if width < wide_from(cast) {
         let strip = if cast.folded() { 76.0 } else { 0.0 };
         let rows = (cast.workers.len() + cast.clients.len()) as f32
-            + if cast.folded() { 0.0 } else { cast.servers.len() as f32 };
-        let store = if cast.stores.is_empty() { 0.0 } else { STORE_STRIP + PLATE.1 };
+            + if cast.folded() {
+                0.0
+            } else {
+                cast.servers.len() as f32
+            };
+        let store = if cast.stores.is_empty() {
+            0.0
+        } else {
+            STORE_STRIP + PLATE.1
+        };
         return 12.0 + strip + rows * ROW + store + 12.0;
     }
     let stores = cast.stores.len() as f32 * 130.0;
@@ -231,7 +260,11 @@ pub fn height_min(cast: &Cast, width: f32) -> f32 {
 #[must_use]
 pub fn layout(cast: &Cast, width: f32, height: f32) -> Layout {
     let height = height.max(height_min(cast, width));
-    if width < wide_from(cast) { rows(cast, width, height) } else { wide(cast, width, height) }
+    if width < wide_from(cast) {
+        rows(cast, width, height)
+    } else {
+        wide(cast, width, height)
+    }
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -240,9 +273,17 @@ pub fn layout(cast: &Cast, width: f32, height: f32) -> Layout {
 fn wide(cast: &Cast, width: f32, height: f32) -> Layout {
     let pad = if width < 1000.0 { PAD } else { 28.0 };
     let area = Rect::new(pad, HEADING, width - 2.0 * pad, height - HEADING - 12.0);
-    let store_w = if cast.stores.is_empty() { 0.0 } else { (width * 0.19).clamp(150.0, 210.0) };
+    let store_w = if cast.stores.is_empty() {
+        0.0
+    } else {
+        (width * 0.19).clamp(150.0, 210.0)
+    };
     let stores = wide_stores(cast, area, store_w);
-    let right = stores.iter().map(|s| s.plate.x).fold(area.right(), f32::min) - 12.0;
+    let right = stores
+        .iter()
+        .map(|s| s.plate.x)
+        .fold(area.right(), f32::min)
+        - 12.0;
     let left_w = if cast.folded() {
         (width * 0.222).clamp(178.0, 246.0)
     } else if cast.clients.is_empty() {
@@ -270,13 +311,35 @@ fn wide(cast: &Cast, width: f32, height: f32) -> Layout {
             clients.push(disc_over_words(*id, block, 22.0));
         }
     }
-    let middle_x = if left_w > 0.0 { left.right() + 12.0 } else { area.x };
+    let middle_x = if left_w > 0.0 {
+        left.right() + 12.0
+    } else {
+        area.x
+    };
     let middle = Rect::new(middle_x, area.y, (right - middle_x).max(120.0), area.h);
     let workers = wide_workers(cast, middle);
-    let servers = if cast.folded() { Vec::new() } else { ring_of_servers(cast, middle) };
+    let servers = if cast.folded() {
+        Vec::new()
+    } else {
+        ring_of_servers(cast, middle)
+    };
     let acts = workers.first().map_or(middle.center().x, |w| w.center.x);
-    let heads = [left.center().x, acts, stores.first().map_or(area.right(), |s| s.block.center().x)];
-    Layout { shape: Shape::Wide, width, height, service, servers, workers, clients, stores, heads }
+    let heads = [
+        left.center().x,
+        acts,
+        stores.first().map_or(area.right(), |s| s.block.center().x),
+    ];
+    Layout {
+        shape: Shape::Wide,
+        width,
+        height,
+        service,
+        servers,
+        workers,
+        clients,
+        stores,
+        heads,
+    }
 }
 
 fn wide_stores(cast: &Cast, area: Rect, w: f32) -> Vec<StoreSeat> {
@@ -289,7 +352,12 @@ fn wide_stores(cast: &Cast, area: Rect, w: f32) -> Vec<StoreSeat> {
         let gate = Rect::new(block.x - GATE, y, GATE, h);
         let plate_y = y + (h - PLATE.1) / 2.0;
         let plate = Rect::new(gate.right() - PLATE.0, plate_y, PLATE.0, PLATE.1);
-        StoreSeat { id: *id, block, gate, plate }
+        StoreSeat {
+            id: *id,
+            block,
+            gate,
+            plate,
+        }
     };
     cast.stores.iter().enumerate().map(seat).collect()
 }
@@ -300,10 +368,23 @@ fn wide_workers(cast: &Cast, area: Rect) -> Vec<Seat> {
     let seat = |(n, id): (usize, &ProcessId)| {
         let block = Rect::new(area.x, area.y + n as f32 * each, area.w, each);
         let least = area.x + BELIEF + 10.0 + radius;
-        let x = if cast.stores.is_empty() { least.max(area.center().x) } else { least };
-        let center = Point { x, y: block.center().y - 11.0 };
+        let x = if cast.stores.is_empty() {
+            least.max(area.center().x)
+        } else {
+            least
+        };
+        let center = Point {
+            x,
+            y: block.center().y - 11.0,
+        };
         let words = Rect::new(x - radius - 10.0 - BELIEF, center.y - 29.0, BELIEF, 56.0);
-        Seat { id: *id, block, center, radius, words }
+        Seat {
+            id: *id,
+            block,
+            center,
+            radius,
+            words,
+        }
     };
     cast.workers.iter().enumerate().map(seat).collect()
 }
@@ -320,22 +401,31 @@ fn around(part: usize, of: usize) -> Point {
         6 => (0.5, 0.866_025_4),
         _ => (0.623_489_8, 0.781_831_5),
     };
-    let turn = |p: Point, _| Point { x: p.x * cos - p.y * sin, y: p.x * sin + p.y * cos };
+    let turn = |p: Point, _| Point {
+        x: p.x * cos - p.y * sin,
+        y: p.x * sin + p.y * cos,
+    };
     (0..part).fold(Point { x: 0.0, y: -1.0 }, turn)
 }
 
-const SERVER_BLOCK: (f32, f32) = (150.0, 118.0);
+const SERVER_BLOCK: (f32, f32) = (168.0, 118.0);
 
 fn ring_of_servers(cast: &Cast, area: Rect) -> Vec<Seat> {
     let count = cast.servers.len();
     let (w, h) = SERVER_BLOCK;
     let rx = ((area.w - w) / 2.0).clamp(0.0, if count > 3 { 220.0 } else { 170.0 });
-    let lowest = (0..count).map(|n| around(n, count).y).fold(-1.0_f32, f32::max);
-    let ry = ((area.h - h) / (1.0 + lowest).max(0.1)).clamp(0.0, if count > 5 { 180.0 } else { 150.0 });
+    let lowest = (0..count)
+        .map(|n| around(n, count).y)
+        .fold(-1.0_f32, f32::max);
+    let ry =
+        ((area.h - h) / (1.0 + lowest).max(0.1)).clamp(0.0, if count > 5 { 180.0 } else { 150.0 });
     let top = area.center().y - ry * (lowest - 1.0) / 2.0;
     let seat = |(n, id): (usize, &ProcessId)| {
         let at = around(n, count);
-        let mid = Point { x: area.center().x + at.x * rx, y: top + at.y * ry };
+        let mid = Point {
+            x: area.center().x + at.x * rx,
+            y: top + at.y * ry,
+        };
         let block = Rect::new(mid.x - w / 2.0, mid.y - h / 2.0, w, h);
         disc_over_words(*id, block, 27.0)
     };
@@ -347,9 +437,18 @@ fn disc_over_words(id: ProcessId, block: Rect, radius: f32) -> Seat {
     let words_h = (block.h - 2.0 * radius - 6.0).clamp(18.0, 60.0);
     let used = 2.0 * radius + 8.0 + words_h;
     let top = block.y + ((block.h - used) / 2.0).max(0.0);
-    let center = Point { x: block.center().x, y: top + radius + 2.0 };
+    let center = Point {
+        x: block.center().x,
+        y: top + radius + 2.0,
+    };
     let words = Rect::new(block.x, center.y + radius + 5.0, block.w, words_h);
-    Seat { id, block, center, radius, words }
+    Seat {
+        id,
+        block,
+        center,
+        radius,
+        words,
+    }
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -358,7 +457,7 @@ fn disc_over_words(id: ProcessId, block: Rect, radius: f32) -> Seat {
 const ROW: f32 = 80.0;
 const STORE_STRIP: f32 = 96.0;
 /// Where writes travel in the rows: at the right, from the rows down to the gates.
-const CHANNEL: f32 = 116.0;
+const CHANNEL: f32 = 108.0;
 
 fn rows(cast: &Cast, width: f32, height: f32) -> Layout {
     let inner = width - 2.0 * PAD;
@@ -368,16 +467,38 @@ fn rows(cast: &Cast, width: f32, height: f32) -> Layout {
     let count = cast.workers.len()
         + cast.clients.len()
         + if cast.folded() { 0 } else { cast.servers.len() };
-    let bottom = if cast.stores.is_empty() { 0.0 } else { STORE_STRIP + PLATE.1 };
+    let bottom = if cast.stores.is_empty() {
+        0.0
+    } else {
+        STORE_STRIP + PLATE.1
+    };
     let each = ((height - y - bottom - 8.0) / count.max(1) as f32).clamp(ROW, ROW + 22.0);
-    let channel = if cast.stores.is_empty() && cast.folded() { 0.0 } else { CHANNEL };
+    let channel = if cast.stores.is_empty() && cast.folded() {
+        0.0
+    } else {
+        CHANNEL
+    };
     let mut row = |id: ProcessId, radius: f32| {
         let block = Rect::new(PAD, y, inner, each);
-        let center = Point { x: PAD + 46.0, y: block.center().y };
-        let words_x = center.x + 42.0;
-        let words = Rect::new(words_x, y + 4.0, PAD + inner - channel - words_x, each - 8.0);
+        let center = Point {
+            x: PAD + 46.0,
+            y: block.center().y,
+        };
+        let words_x = center.x + 39.0;
+        let words = Rect::new(
+            words_x,
+            y + 4.0,
+            PAD + inner - channel - words_x,
+            each - 8.0,
+        );
         y += each;
-        Seat { id, block, center, radius, words }
+        Seat {
+            id,
+            block,
+            center,
+            radius,
+            words,
+        }
     };
     let clients = cast.clients.iter().map(|id| row(*id, 18.0)).collect();
     let servers = if cast.folded() {
@@ -393,13 +514,32 @@ fn rows(cast: &Cast, width: f32, height: f32) -> Layout {
         let x = PAD + n as f32 * (store_w + 8.0);
         let gate = Rect::new(x, store_y, store_w, GATE);
         let block = Rect::new(x, gate.bottom(), store_w, STORE_STRIP - GATE);
-        let plate_x = if split > 1.0 { gate.right() - PLATE.0 - 8.0 } else { lane_x(width) - PLATE.0 / 2.0 };
+        let plate_x = if split > 1.0 {
+            gate.right() - PLATE.0 - 8.0
+        } else {
+            lane_x(width) - PLATE.0 / 2.0
+        };
         let plate = Rect::new(plate_x, gate.bottom() - PLATE.1, PLATE.0, PLATE.1);
-        StoreSeat { id: *id, block, gate, plate }
+        StoreSeat {
+            id: *id,
+            block,
+            gate,
+            plate,
+        }
     };
     let stores = cast.stores.iter().enumerate().map(seat).collect();
     let heads = [width / 2.0; 3];
-    Layout { shape: Shape::Rows, width, height, service, servers, workers, clients, stores, heads }
+    Layout {
+        shape: Shape::Rows,
+        width,
+        height,
+        service,
+        servers,
+        workers,
+        clients,
+        stores,
+        heads,
+    }
 }
 
 /// The middle of the channel.
@@ -419,7 +559,11 @@ enum Place {
 impl Layout {
     #[must_use]
     pub fn seat(&self, id: ProcessId) -> Option<&Seat> {
-        let acting = self.workers.iter().chain(&self.servers).chain(&self.clients);
+        let acting = self
+            .workers
+            .iter()
+            .chain(&self.servers)
+            .chain(&self.clients);
         acting.into_iter().find(|s| s.id == id)
     }
 
@@ -464,19 +608,52 @@ impl Layout {
         match self.shape {
             Shape::Wide => {
                 let y = seat.center.y + (seat.radius * 0.72).max(33.0);
-                let half = (seat.radius * seat.radius - (y - seat.center.y) * (y - seat.center.y)).max(0.0).sqrt();
-                let to = Point { x: seat.center.x - half - 5.0, y };
+                let half = (seat.radius * seat.radius - (y - seat.center.y) * (y - seat.center.y))
+                    .max(0.0)
+                    .sqrt();
+                let to = Point {
+                    x: seat.center.x - half - 5.0,
+                    y,
+                };
                 let y = y.clamp(service.y + 16.0, service.bottom() - 16.0);
                 if seat.center.x < service.right() {
-                    let below = Point { x: seat.center.x, y: service.bottom() };
-                    return Path::straight(below, Point { x: seat.center.x, y: seat.center.y - seat.radius });
+                    let below = Point {
+                        x: seat.center.x,
+                        y: service.bottom(),
+                    };
+                    return Path::straight(
+                        below,
+                        Point {
+                            x: seat.center.x,
+                            y: seat.center.y - seat.radius,
+                        },
+                    );
                 }
-                Path::straight(Point { x: service.right(), y }, to)
+                Path::straight(
+                    Point {
+                        x: service.right(),
+                        y,
+                    },
+                    to,
+                )
             }
             Shape::Rows => {
-                let from = Point { x: PAD + 5.0, y: service.bottom() };
-                let to = Point { x: seat.center.x - seat.radius - 3.0, y: seat.center.y };
-                Path { from, bend: Point { x: PAD + 4.0, y: to.y - 4.0 }, to }
+                let from = Point {
+                    x: PAD + 5.0,
+                    y: service.bottom(),
+                };
+                let to = Point {
+                    x: seat.center.x - seat.radius - 3.0,
+                    y: seat.center.y,
+                };
+                Path {
+                    from,
+                    bend: Point {
+                        x: PAD + 4.0,
+                        y: to.y - 4.0,
+                    },
+                    to,
+                }
             }
         }
     }
@@ -485,16 +662,34 @@ impl Layout {
     fn store_way(&self, seat: &Seat, store: &StoreSeat) -> Path {
         match self.shape {
             Shape::Wide => {
-                let from = Point { x: seat.center.x + seat.radius + 6.0, y: seat.center.y };
+                let from = Point {
+                    x: seat.center.x + seat.radius + 6.0,
+                    y: seat.center.y,
+                };
                 let spread = ((seat.center.y - store.plate.center().y) / 16.0).clamp(-12.0, 12.0);
-                let to = Point { x: store.plate.x - 4.0, y: store.plate.center().y + spread };
-                let bend = Point { x: from.x + (to.x - from.x) * 0.62, y: from.y };
+                let to = Point {
+                    x: store.plate.x - 4.0,
+                    y: store.plate.center().y + spread,
+                };
+                let bend = Point {
+                    x: from.x + (to.x - from.x) * 0.62,
+                    y: from.y,
+                };
                 Path { from, bend, to }
             }
             Shape::Rows => {
-                let from = Point { x: lane_x(self.width), y: seat.center.y };
-                let to = Point { x: store.plate.center().x, y: store.plate.y - 4.0 };
-                let bend = Point { x: from.x, y: from.y + (to.y - from.y) * 0.6 };
+                let from = Point {
+                    x: lane_x(self.width),
+                    y: seat.center.y,
+                };
+                let to = Point {
+                    x: store.plate.center().x,
+                    y: store.plate.y - 4.0,
+                };
+                let bend = Point {
+                    x: from.x,
+                    y: from.y + (to.y - from.y) * 0.6,
+                };
                 Path { from, bend, to }
             }
         }
@@ -505,17 +700,34 @@ impl Layout {
             Shape::Wide => {
                 let (dx, dy) = (b.center.x - a.center.x, b.center.y - a.center.y);
                 let length = (dx * dx + dy * dy).sqrt().max(1.0);
-                let off = |p: Point, by: f32| Point { x: p.x + dx / length * by, y: p.y + dy / length * by };
-                Path::straight(off(a.center, a.radius + 5.0), off(b.center, -b.radius - 5.0))
+                let off = |p: Point, by: f32| Point {
+                    x: p.x + dx / length * by,
+                    y: p.y + dy / length * by,
+                };
+                Path::straight(
+                    off(a.center, a.radius + 5.0),
+                    off(b.center, -b.radius - 5.0),
+                )
             }
             Shape::Rows => {
                 // Arcs in the channel: the farther apart, the wider; down inside, up outside.
                 let x = self.width - PAD - CHANNEL + 4.0;
                 let rows = ((b.center.y - a.center.y).abs() / ROW).min(4.0);
-                let (side, y) = if a.center.y < b.center.y { (0.0, 5.0) } else { (9.0, -5.0) };
-                let bend = Point { x: x + 22.0 + 30.0 * rows + side, y: (a.center.y + b.center.y) / 2.0 };
+                let (side, y) = if a.center.y < b.center.y {
+                    (0.0, 5.0)
+                } else {
+                    (9.0, -5.0)
+                };
+                let bend = Point {
+                    x: x + 22.0 + 30.0 * rows + side,
+                    y: (a.center.y + b.center.y) / 2.0,
+                };
                 let (from, to) = (a.center.y + y, b.center.y - y);
-                Path { from: Point { x, y: from }, bend, to: Point { x, y: to } }
+                Path {
+                    from: Point { x, y: from },
+                    bend,
+                    to: Point { x, y: to },
+                }
             }
         }
     }
@@ -524,8 +736,14 @@ impl Layout {
     #[must_use]
     pub fn at_gate(&self, seat: &StoreSeat, stub_width: f32) -> Point {
         match self.shape {
-            Shape::Wide => Point { x: seat.plate.x - 4.0 - stub_width / 2.0, y: seat.plate.center().y },
-            Shape::Rows => Point { x: seat.plate.center().x, y: seat.plate.y - 4.0 - STUB_HEIGHT / 2.0 },
+            Shape::Wide => Point {
+                x: seat.plate.x - 4.0 - stub_width / 2.0,
+                y: seat.plate.center().y,
+            },
+            Shape::Rows => Point {
+                x: seat.plate.center().x,
+                y: seat.plate.y - 4.0 - STUB_HEIGHT / 2.0,
+            },
         }
     }
 
@@ -539,13 +757,22 @@ impl Layout {
         let from = match self.shape {
             Shape::Wide => {
                 let beside = seat.center.x + seat.radius + 9.0 + stub_width / 2.0;
-                Point { x: beside.min(to.x), y: seat.center.y }
+                Point {
+                    x: beside.min(to.x),
+                    y: seat.center.y,
+                }
             }
             Shape::Rows => way.from,
         };
         let bend = match self.shape {
-            Shape::Wide => Point { x: from.x + (to.x - from.x) * 0.62, y: from.y },
-            Shape::Rows => Point { x: from.x, y: from.y + (to.y - from.y) * 0.6 },
+            Shape::Wide => Point {
+                x: from.x + (to.x - from.x) * 0.62,
+                y: from.y,
+            },
+            Shape::Rows => Point {
+                x: from.x,
+                y: from.y + (to.y - from.y) * 0.6,
+            },
         };
         Some(Path { from, bend, to })
     }
@@ -555,14 +782,30 @@ impl Layout {
     pub fn bounce_path(&self, from: ProcessId, store: ProcessId, stub_width: f32) -> Option<Path> {
         let way = self.stub_path(from, store, stub_width)?;
         let back = match self.shape {
-            Shape::Wide => Point { x: way.at(0.35).x, y: way.to.y + if way.from.y < way.to.y { 46.0 } else { -46.0 } },
-            Shape::Rows => Point { x: way.to.x, y: way.to.y - 40.0 },
+            Shape::Wide => Point {
+                x: way.at(0.35).x,
+                y: way.to.y + if way.from.y < way.to.y { 46.0 } else { -46.0 },
+            },
+            Shape::Rows => Point {
+                x: way.to.x,
+                y: way.to.y - 40.0,
+            },
         };
         let bend = match self.shape {
-            Shape::Wide => Point { x: way.to.x - 14.0, y: (way.to.y + back.y) / 2.0 },
-            Shape::Rows => Point { x: way.to.x + 14.0, y: way.to.y - 12.0 },
+            Shape::Wide => Point {
+                x: way.to.x - 14.0,
+                y: (way.to.y + back.y) / 2.0,
+            },
+            Shape::Rows => Point {
+                x: way.to.x + 14.0,
+                y: way.to.y - 12.0,
+            },
         };
-        Some(Path { from: way.to, bend, to: back })
+        Some(Path {
+            from: way.to,
+            bend,
+            to: back,
+        })
     }
 
     /// Everything that must not overlap, with a name: words, discs, boxes, plates.
@@ -572,7 +815,12 @@ impl Layout {
         if let Some(service) = self.service {
             boxes.push(("service".to_owned(), service));
         }
-        for seat in self.workers.iter().chain(&self.servers).chain(&self.clients) {
+        for seat in self
+            .workers
+            .iter()
+            .chain(&self.servers)
+            .chain(&self.clients)
+        {
             let r = seat.radius;
             let disc = Rect::new(seat.center.x - r, seat.center.y - r, 2.0 * r, 2.0 * r);
             boxes.push((format!("disc {}", seat.id), disc));
@@ -580,7 +828,14 @@ impl Layout {
         }
         for store in &self.stores {
             boxes.push((format!("store {}", store.id), store.block));
-            boxes.push((format!("plate {}", store.id), Rect { w: store.plate.w - GATE, h: store.plate.h - GATE, ..store.plate }));
+            boxes.push((
+                format!("plate {}", store.id),
+                Rect {
+                    w: store.plate.w - GATE,
+                    h: store.plate.h - GATE,
+                    ..store.plate
+                },
+            ));
         }
         boxes
     }
@@ -609,11 +864,23 @@ mod tests {
         let plan = layout(cast, width, 380.0);
         let boxes = plan.boxes();
         for (n, (name, rect)) in boxes.iter().enumerate() {
-            assert!(0.0 <= rect.x && rect.right() <= width + 0.1, "{name} {rect:?} in {width}, {cast:?}");
-            assert!(rect.bottom() <= plan.height + 0.1, "{name} {rect:?} in {plan:?}");
-            assert!(rect.w > 40.0 || name.starts_with("disc"), "{name} is too narrow at {width}: {rect:?}");
+            assert!(
+                0.0 <= rect.x && rect.right() <= width + 0.1,
+                "{name} {rect:?} in {width}, {cast:?}"
+            );
+            assert!(
+                rect.bottom() <= plan.height + 0.1,
+                "{name} {rect:?} in {plan:?}"
+            );
+            assert!(
+                rect.w > 40.0 || name.starts_with("disc"),
+                "{name} is too narrow at {width}: {rect:?}"
+            );
             for (other, there) in &boxes[n + 1..] {
-                assert!(!rect.overlaps(*there), "{name} {rect:?} overlaps {other} {there:?} at {width}, {cast:?}");
+                assert!(
+                    !rect.overlaps(*there),
+                    "{name} {rect:?} overlaps {other} {there:?} at {width}, {cast:?}"
+                );
             }
         }
     }
@@ -648,7 +915,8 @@ mod tests {
                 ] {
                     for part in 0..=20 {
                         let p = path.at(part as f32 / 20.0);
-                        let stub = Rect::new(p.x - 48.0, p.y - STUB_HEIGHT / 2.0, 96.0, STUB_HEIGHT);
+                        let stub =
+                            Rect::new(p.x - 48.0, p.y - STUB_HEIGHT / 2.0, 96.0, STUB_HEIGHT);
                         assert!(!stub.overlaps(store.gate), "{width} {stub:?} {store:?}");
                     }
                 }

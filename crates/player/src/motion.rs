@@ -54,19 +54,34 @@ impl Player {
     #[must_use]
     pub fn moving(&self, frame: &Frame, reduced: bool) -> Moving {
         let worlds = self.shown_worlds();
-        let runs = frame.runs.iter().zip(worlds).map(|(run, (world, end))| moving(run, world, end, reduced));
-        Moving { clock: format!("{} s", seconds(self.world().now())), runs: runs.collect() }
+        let runs = frame
+            .runs
+            .iter()
+            .zip(worlds)
+            .map(|(run, (world, end))| moving(run, world, end, reduced));
+        Moving {
+            clock: format!("{} s", seconds(self.world().now())),
+            runs: runs.collect(),
+        }
     }
 }
 
 fn moving(run: &RunFrame, world: &World, end: SimTime, reduced: bool) -> RunMotion {
     let now = world.now();
     let stage = &run.stage;
-    let flying = stage.scene.flying.iter().filter_map(|m| place(m, &stage.layout, now, reduced)).collect();
+    let flying = stage
+        .scene
+        .flying
+        .iter()
+        .filter_map(|m| place(m, &stage.layout, now, reduced))
+        .collect();
     let lease = world.setup().lease.0.max(1) as f32;
     let rings = stage.scene.workers.iter().map(|worker| {
         let left = worker.until.map_or(0, |until| until.since(now).0) as f32;
-        Ring { worker: worker.id, part: (left / lease).clamp(0.0, 1.0) }
+        Ring {
+            worker: worker.id,
+            part: (left / lease).clamp(0.0, 1.0),
+        }
     });
     let ages = stage.scene.workers.iter().map(|w| (w.id, &w.believes));
     let ages = ages.chain(stage.scene.servers.iter().map(|s| (s.id, &s.believes)));
@@ -96,8 +111,16 @@ fn place(message: &Flying, layout: &Layout, now: SimTime, reduced: bool) -> Opti
     let behind = way.at((part - 0.02).max(0.0));
     let (dx, dy) = (ahead.x - behind.x, ahead.y - behind.y);
     let length = (dx * dx + dy * dy).sqrt().max(0.001);
-    let along = Point { x: dx / length, y: dy / length };
-    Some(Place { key: message.key.clone(), at, along, opacity })
+    let along = Point {
+        x: dx / length,
+        y: dy / length,
+    };
+    Some(Place {
+        key: message.key.clone(),
+        at,
+        along,
+        opacity,
+    })
 }
 
 /// The way of a message by its looks, the part of it that is gone, and how clearly it is seen.
@@ -107,17 +130,23 @@ fn way_of(message: &Flying, layout: &Layout, part: f32) -> Option<(Path, f32, f3
         (End::Service, _) | (_, End::Service) => None,
     };
     match &message.look {
-        Look::Tick(_) => layout.path(message.from, message.to).map(|way| (way, part, 1.0)),
+        Look::Tick(_) => layout
+            .path(message.from, message.to)
+            .map(|way| (way, part, 1.0)),
         Look::Stub { width, .. } => match ids(message.from, message.to) {
-            Some((from, to)) if layout.store(to).is_some() => {
-                layout.stub_path(from, to, *width as f32).map(|way| (way, ease(part), 1.0))
-            }
-            Some(_) | None => layout.path(message.from, message.to).map(|way| (way, part, 1.0)),
+            Some((from, to)) if layout.store(to).is_some() => layout
+                .stub_path(from, to, *width as f32)
+                .map(|way| (way, ease(part), 1.0)),
+            Some(_) | None => layout
+                .path(message.from, message.to)
+                .map(|way| (way, part, 1.0)),
         },
         // The answer carries the outcome: the stub turns back before the gate, or goes in.
         Look::Bounce { width, .. } => {
             let (store, writer) = ids(message.from, message.to)?;
-            layout.bounce_path(writer, store, *width as f32).map(|way| (way, ease(part), 1.0))
+            layout
+                .bounce_path(writer, store, *width as f32)
+                .map(|way| (way, ease(part), 1.0))
         }
         Look::Enter { width, .. } => {
             let (store, writer) = ids(message.from, message.to)?;
@@ -125,11 +154,24 @@ fn way_of(message: &Flying, layout: &Layout, part: f32) -> Option<(Path, f32, f3
             let from = layout.stub_path(writer, store, *width as f32)?.to;
             let inside = seat.block.center();
             let to = match layout.shape {
-                Shape::Wide => Point { x: seat.block.x + 20.0 + *width as f32 / 2.0, y: from.y },
-                Shape::Rows => Point { x: from.x, y: inside.y },
+                Shape::Wide => Point {
+                    x: seat.block.x + 20.0 + *width as f32 / 2.0,
+                    y: from.y,
+                },
+                Shape::Rows => Point {
+                    x: from.x,
+                    y: inside.y,
+                },
             };
-            let bend = Point { x: (from.x + to.x) / 2.0, y: (from.y + to.y) / 2.0 };
-            Some((Path { from, bend, to }, ease((part * 1.4).min(1.0)), (2.2 - 2.0 * part).clamp(0.0, 1.0)))
+            let bend = Point {
+                x: (from.x + to.x) / 2.0,
+                y: (from.y + to.y) / 2.0,
+            };
+            Some((
+                Path { from, bend, to },
+                ease((part * 1.4).min(1.0)),
+                (2.2 - 2.0 * part).clamp(0.0, 1.0),
+            ))
         }
     }
 }

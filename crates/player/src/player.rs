@@ -44,7 +44,13 @@ pub enum Speed {
 }
 
 impl Speed {
-    pub const ALL: &[Self] = &[Self::Quarter, Self::Half, Self::Whole, Self::Double, Self::Fourfold];
+    pub const ALL: &[Self] = &[
+        Self::Quarter,
+        Self::Half,
+        Self::Whole,
+        Self::Double,
+        Self::Fourfold,
+    ];
 
     /// Simulated time a unit of real time, in thousandths.
     #[must_use]
@@ -134,7 +140,10 @@ pub enum Msg {
     CopyLink,
     CopyRun,
     SaveRun,
-    Resized { width: u32, height: u32 },
+    Resized {
+        width: u32,
+        height: u32,
+    },
 }
 
 /// What only the page can do.
@@ -143,7 +152,10 @@ pub enum Request {
     /// One polite sentence, at most 120 characters.
     Announce(String),
     /// The address is to say where the learner is.
-    SetLink { lesson: String, page: usize },
+    SetLink {
+        lesson: String,
+        page: usize,
+    },
     /// The run so far, to be kept outside the wasm instance.
     Mirror(String),
     KeepProgress(String),
@@ -151,9 +163,18 @@ pub enum Request {
     /// The question that is asked is to be seen, and its first choice to have the focus.
     ShowQuestion,
     /// A link to here, made by the page from its own address.
-    CopyLink { lesson: String, page: usize },
-    Copy { what: &'static str, text: String },
-    Save { name: String, text: String },
+    CopyLink {
+        lesson: String,
+        page: usize,
+    },
+    Copy {
+        what: &'static str,
+        text: String,
+    },
+    Save {
+        name: String,
+        text: String,
+    },
 }
 
 /// A history and its film.
@@ -167,7 +188,11 @@ pub(crate) struct Take {
 impl Take {
     fn new(mut history: History, label: Option<String>) -> Self {
         let film = Film::of(&mut history);
-        Self { history, film, label }
+        Self {
+            history,
+            film,
+            label,
+        }
     }
 
     /// Brings the cursor to a time, or to the run's end if that is before.
@@ -177,7 +202,8 @@ impl Take {
             self.history.seek_time(to);
         }
         let film = &mut self.film;
-        self.history.run_to(to, |step, world| film.write(step, world));
+        self.history
+            .run_to(to, |step, world| film.write(step, world));
     }
 }
 
@@ -282,7 +308,14 @@ impl Player {
     /// Without a lesson.
     #[must_use]
     pub fn new(opening: Opening) -> Self {
-        let Opening { start, lessons, unread, progress, settings, recovered } = opening;
+        let Opening {
+            start,
+            lessons,
+            unread,
+            progress,
+            settings,
+            recovered,
+        } = opening;
         assert!(!lessons.is_empty(), "the page comes with lessons");
         let mut notices = start.notices.clone();
         notices.extend(unread);
@@ -290,7 +323,10 @@ impl Player {
         if let Some(id) = &start.lesson {
             match lessons.iter().position(|lesson| lesson.id == *id) {
                 Some(found) => at = found,
-                None => notices.push(format!("There is no lesson “{}”; this is the first one.", words::shorten(id))),
+                None => notices.push(format!(
+                    "There is no lesson “{}”; this is the first one.",
+                    words::shorten(id)
+                )),
             }
         }
         let mut settings = Settings::read(settings.as_deref().unwrap_or_default());
@@ -326,7 +362,10 @@ impl Player {
             if page <= player.lesson().pages.len() {
                 player.go_to_page(page - 1);
             } else {
-                notices.push(format!("This lesson has {} pages; page {page} is not one.", player.lesson().pages.len()));
+                notices.push(format!(
+                    "This lesson has {} pages; page {page} is not one.",
+                    player.lesson().pages.len()
+                ));
             }
         }
         if player.start.sandbox {
@@ -337,7 +376,10 @@ impl Player {
         }
         player.selected = player.first_actor();
         if !notices.is_empty() {
-            player.notice = Some(Notice { what: notices.join(" "), remedy: String::new() });
+            player.notice = Some(Notice {
+                what: notices.join(" "),
+                remedy: String::new(),
+            });
         }
         player
     }
@@ -355,8 +397,8 @@ impl Player {
             Msg::Back => self.back(),
             Msg::StepForward => self.step_forward(),
             Msg::StepBack => self.step_back(),
-            Msg::PageStart => self.to_start(),
-            Msg::Latest => self.to_latest(),
+            Msg::PageStart => self.go_to_start(),
+            Msg::Latest => self.go_to_latest(),
             Msg::Seek(to) => self.seek_time(to),
             Msg::SeekEvents(by) => self.seek_events(by),
             Msg::SetSpeed(speed) => self.set_speed(speed),
@@ -404,7 +446,10 @@ impl Player {
             }
             Msg::CopyRun => {
                 let text = self.run_text();
-                self.out.push(Request::Copy { what: "The run", text });
+                self.out.push(Request::Copy {
+                    what: "The run",
+                    text,
+                });
             }
             Msg::SaveRun => {
                 let name = format!("{}.run.txt", self.lesson().id);
@@ -475,12 +520,18 @@ impl Player {
             None => self.beside.as_ref(),
         };
         let beside = beside.map(|take| (take.history.world(), take.history.end().at));
-        beside.into_iter().chain([(self.world(), self.history().end().at)]).collect()
+        beside
+            .into_iter()
+            .chain([(self.world(), self.history().end().at)])
+            .collect()
     }
 
     fn first_actor(&self) -> Option<Selected> {
         let kinds = [Kind::Worker, Kind::Server, Kind::Client, Kind::Store];
-        kinds.iter().find_map(|kind| self.names().of_kind(*kind).next()).map(Selected::Process)
+        kinds
+            .iter()
+            .find_map(|kind| self.names().of_kind(*kind).next())
+            .map(Selected::Process)
     }
 
     /// Says one sentence an update; the first one counts.
@@ -492,7 +543,10 @@ impl Player {
     }
 
     fn complain(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
-        let notice = Notice { what: what.into(), remedy: remedy.into() };
+        let notice = Notice {
+            what: what.into(),
+            remedy: remedy.into(),
+        };
         let sentence = if notice.remedy.is_empty() {
             notice.what.clone()
         } else {
@@ -534,9 +588,13 @@ impl Player {
                 let button = self.press_label().unwrap_or_default();
                 format!("{sentence} The lesson waits for: {button}.")
             }
-            Phase::Asking(predict) => format!("The lesson asks for your prediction: {}", predict.question),
+            Phase::Asking(predict) => {
+                format!("The lesson asks for your prediction: {}", predict.question)
+            }
             Phase::PageDone => "This page is over. Continue leads to the next.".to_owned(),
-            Phase::LessonDone => "The lesson is over. Step back, or play on in a sandbox.".to_owned(),
+            Phase::LessonDone => {
+                "The lesson is over. Step back, or play on in a sandbox.".to_owned()
+            }
             Phase::Failed(failure) => words::failure(failure).what,
         };
         self.speak(what.trim());
@@ -551,7 +609,9 @@ impl Player {
         for _ in 0..4_096 {
             let rate = self.rate();
             let now = self.world().now();
-            let reach = now.plus(leasehold_engine::units::Duration(left.saturating_mul(rate) / 1_000));
+            let reach = now.plus(leasehold_engine::units::Duration(
+                left.saturating_mul(rate) / 1_000,
+            ));
             let due = self.history().next_at();
             let to = due.map_or(reach, |due| due.min(reach));
             self.advance(to);
@@ -644,11 +704,16 @@ impl Player {
         self.films.push(Film::new(self.director.world()));
         let first = &self.director.runs()[0];
         let label = self.first_label();
-        self.beside = Some(Take { history: first.history.clone(), film: self.films[0].clone(), label });
+        self.beside = Some(Take {
+            history: first.history.clone(),
+            film: self.films[0].clone(),
+            label,
+        });
         if let Some(at) = self.difference() {
             let to = SimTime(at.0.saturating_sub(LEAD_IN));
             let films = &mut self.films;
-            self.director.advance(to, |step, world| films[active].write(step, world));
+            self.director
+                .advance(to, |step, world| films[active].write(step, world));
         }
         self.follow_beside();
         self.revision += 1;
@@ -658,11 +723,18 @@ impl Player {
     fn first_label(&self) -> Option<String> {
         let change = self.director.run().change.as_ref()?;
         let world = self.director.runs()[0].history.world();
-        let position = match change.at.as_deref().and_then(|name| world.names().find(name)) {
+        let position = match change
+            .at
+            .as_deref()
+            .and_then(|name| world.names().find(name))
+        {
             Some(id) => world.switches(id).get(change.switch),
             None => world.world_switch(change.switch),
         };
-        let first = Change { position, ..change.clone() };
+        let first = Change {
+            position,
+            ..change.clone()
+        };
         Some(change_label(&first))
     }
 
@@ -718,7 +790,10 @@ impl Player {
     }
 
     fn change_speed(&mut self, by: i32) {
-        let here = Speed::ALL.iter().position(|s| *s == self.speed).unwrap_or(0) as i32;
+        let here = Speed::ALL
+            .iter()
+            .position(|s| *s == self.speed)
+            .unwrap_or(0) as i32;
         let there = (here + by).clamp(0, Speed::ALL.len() as i32 - 1);
         self.set_speed(Speed::ALL[there as usize]);
     }
@@ -758,7 +833,9 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
 /// Whether a step tells two runs apart: commands are given alike to both.
 fn tells(step: &Step) -> bool {
     use leasehold_engine::event::Event;
-    let is_switch = step.events().any(|event| matches!(event, Event::SwitchSet { .. }));
+    let is_switch = step
+        .events()
+        .any(|event| matches!(event, Event::SwitchSet { .. }));
     !step.facts.is_empty() && !is_switch
 }
 
@@ -768,7 +845,10 @@ fn same(a: &Step, b: &Step) -> bool {
 }
 
 fn watch_goal(trial: &mut Option<Trial>, step: &Step, world: &World) -> bool {
-    let Some(trial) = trial.as_mut().filter(|t| !matches!(t.grade, Some(Grade::Reached { .. }))) else {
+    let Some(trial) = trial
+        .as_mut()
+        .filter(|t| !matches!(t.grade, Some(Grade::Reached { .. })))
+    else {
         return false;
     };
     trial.watch.show(step, world);
@@ -901,7 +981,7 @@ impl Player {
         }
     }
 
-    fn to_start(&mut self) {
+    fn go_to_start(&mut self) {
         self.playing = false;
         self.slowed = false;
         if let Some(sandbox) = &mut self.sandbox {
@@ -917,7 +997,7 @@ impl Player {
         }
     }
 
-    fn to_latest(&mut self) {
+    fn go_to_latest(&mut self) {
         self.playing = false;
         let end = self.history().end();
         self.seek(end.step);
@@ -951,7 +1031,11 @@ impl Player {
         let (mut low, mut high) = (0, self.history().end().step.0);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.history().entry(StepNumber(middle)).is_some_and(|entry| entry.at <= to) {
+            if self
+                .history()
+                .entry(StepNumber(middle))
+                .is_some_and(|entry| entry.at <= to)
+            {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -990,7 +1074,9 @@ impl Player {
         if self.in_sandbox() {
             return None;
         }
-        let Phase::Stopped { press, .. } = self.director.phase() else { return None };
+        let Phase::Stopped { press, .. } = self.director.phase() else {
+            return None;
+        };
         Some(match press {
             None => "Go on".to_owned(),
             Some(Press::Act(command)) => command_label(command),
@@ -1029,11 +1115,18 @@ impl Player {
         if self.in_sandbox() {
             self.leave_sandbox();
         }
-        let Phase::Asking(predict) = self.director.phase() else { return };
-        let Some(chosen) = predict.choices.get(choice) else { return };
+        let Phase::Asking(predict) = self.director.phase() else {
+            return;
+        };
+        let Some(chosen) = predict.choices.get(choice) else {
+            return;
+        };
         let sentence = format!("You predict: {}", chosen.text);
         let (id, lesson) = (predict.id.clone(), self.lesson().id.clone());
-        self.progress.lesson(&lesson).predictions.insert(id, choice as u64 + 1);
+        self.progress
+            .lesson(&lesson)
+            .predictions
+            .insert(id, choice as u64 + 1);
         self.speak(&sentence);
         self.director.choose(choice);
         self.keep_progress();
@@ -1043,13 +1136,17 @@ impl Player {
     /// Whether the page asks something that has not been answered.
     pub(crate) fn has_open_question(&self) -> bool {
         let page = self.director.page();
-        let open = |p: leasehold_lesson::director::Prediction<'_>| p.chosen.is_none() && p.came_true.is_none();
-        let on_page = |id: &str| {
-            self.lesson().pages[page].blocks.iter().any(|block| {
-                matches!(block, leasehold_lesson::lesson::Block::Predict(p) if p.id == id)
-            })
+        let open = |p: leasehold_lesson::director::Prediction<'_>| {
+            p.chosen.is_none() && p.came_true.is_none()
         };
-        self.director.predictions().any(|p| on_page(&p.predict.id) && open(p))
+        let on_page = |id: &str| {
+            self.lesson().pages[page].blocks.iter().any(
+                |block| matches!(block, leasehold_lesson::lesson::Block::Predict(p) if p.id == id),
+            )
+        };
+        self.director
+            .predictions()
+            .any(|p| on_page(&p.predict.id) && open(p))
     }
 
     fn go_on(&mut self) {
@@ -1059,7 +1156,11 @@ impl Player {
             return;
         }
         if self.director.phase() == Phase::LessonDone {
-            match self.lessons.get(self.at + 1).map(|lesson| lesson.id.clone()) {
+            match self
+                .lessons
+                .get(self.at + 1)
+                .map(|lesson| lesson.id.clone())
+            {
                 Some(next) => self.open(&next),
                 None => self.speak("This was the last lesson."),
             }
@@ -1093,21 +1194,32 @@ impl Player {
         use leasehold_lesson::lesson::{Block, Do};
         let pages = &self.lesson().pages;
         let here = self.director.page();
-        let said = pages[here].blocks.iter().rev().find(|b| matches!(b, Block::Prose(_) | Block::Goal(_) | Block::Run(_)));
+        let said = pages[here]
+            .blocks
+            .iter()
+            .rev()
+            .find(|b| matches!(b, Block::Prose(_) | Block::Goal(_) | Block::Run(_)));
         let next = pages.get(here + 1).map(|page| &page.blocks);
         let first = next.and_then(|blocks| {
             blocks.iter().find_map(|block| match block {
                 Block::Run(directives) => directives.first(),
-                Block::Prose(_) | Block::Watch(_) | Block::Expect(_) | Block::Predict(_) | Block::Goal(_) => None,
+                Block::Prose(_)
+                | Block::Watch(_)
+                | Block::Expect(_)
+                | Block::Predict(_)
+                | Block::Goal(_) => None,
             })
         });
-        matches!(said, Some(Block::Run(_))) && first.is_some_and(|d| !matches!(d.what, Do::Again(_)))
+        matches!(said, Some(Block::Run(_)))
+            && first.is_some_and(|d| !matches!(d.what, Do::Again(_)))
     }
 
     fn has_directives(&self) -> bool {
         let page = self.director.page();
         let blocks = &self.lesson().pages[page].blocks;
-        blocks.iter().any(|block| matches!(block, leasehold_lesson::lesson::Block::Run(_)))
+        blocks
+            .iter()
+            .any(|block| matches!(block, leasehold_lesson::lesson::Block::Run(_)))
     }
 
     /// On the last page, not yet over: nothing to skip to.
@@ -1131,7 +1243,10 @@ impl Player {
         let page = self.director.page();
         let lesson = self.lesson().id.clone();
         if !self.embed {
-            self.out.push(Request::SetLink { lesson, page: page + 1 });
+            self.out.push(Request::SetLink {
+                lesson,
+                page: page + 1,
+            });
         }
         self.mirror();
     }
@@ -1142,7 +1257,7 @@ impl Player {
         }
         let page = self.director.page();
         if page == 0 {
-            self.to_start();
+            self.go_to_start();
             return;
         }
         self.visit_page(page - 1);
@@ -1162,7 +1277,12 @@ impl Player {
         self.playing = false;
         self.slowed = false;
         self.director.seek_page(page);
-        self.films = self.director.runs().iter().map(|run| Film::of(&mut run.history.clone())).collect();
+        self.films = self
+            .director
+            .runs()
+            .iter()
+            .map(|run| Film::of(&mut run.history.clone()))
+            .collect();
         self.drop_later_runs();
         self.revision += 1;
     }
@@ -1182,9 +1302,22 @@ impl Player {
     }
 
     fn open(&mut self, id: &str) {
-        let Some(at) = self.lessons.iter().position(|lesson| lesson.id == id) else { return };
-        let start = Start { page: None, ..self.start.clone() };
-        let start = if at == self.at { start } else { Start { seed: None, lease: None, ..start } };
+        let Some(at) = self.lessons.iter().position(|lesson| lesson.id == id) else {
+            return;
+        };
+        let start = Start {
+            page: None,
+            ..self.start.clone()
+        };
+        let start = if at == self.at {
+            start
+        } else {
+            Start {
+                seed: None,
+                lease: None,
+                ..start
+            }
+        };
         let (director, _) = direct(&self.lessons[at], &start);
         self.at = at;
         self.films = vec![Film::new(director.world())];
@@ -1225,12 +1358,19 @@ fn direct(lesson: &Arc<Lesson>, start: &Start) -> (Director, Option<String>) {
     }
     match setup.validate() {
         Ok(_) => {
-            let options = Options { setup: Some(setup), lenient: true, ..Options::default() };
+            let options = Options {
+                setup: Some(setup),
+                lenient: true,
+                ..Options::default()
+            };
             (Director::with(Arc::clone(lesson), options), None)
         }
         Err(error) => {
             let trouble = words::setup_error(&error);
-            let notice = format!("The address asks for a world that cannot be: {}.", trouble.what);
+            let notice = format!(
+                "The address asks for a world that cannot be: {}.",
+                trouble.what
+            );
             (Director::new(Arc::clone(lesson)), Some(notice))
         }
     }
@@ -1241,7 +1381,9 @@ fn direct(lesson: &Arc<Lesson>, start: &Start) -> (Director, Option<String>) {
 pub fn command_label(command: &Command) -> String {
     match command {
         Command::Pause { process } => format!("Put {process} to sleep"),
-        Command::PauseBeforeSend { process } => format!("Put {process} to sleep before its next send"),
+        Command::PauseBeforeSend { process } => {
+            format!("Put {process} to sleep before its next send")
+        }
         Command::Resume { process } => format!("Wake {process}"),
         Command::Crash { process } => format!("Crash {process}"),
         Command::Restart { process } => format!("Restart {process}"),
@@ -1249,18 +1391,44 @@ pub fn command_label(command: &Command) -> String {
             let groups: Vec<String> = groups.iter().map(|g| g.join(" ")).collect();
             format!("Part {}", groups.join(" from "))
         }
-        Command::Cut { from, to, both: true } => format!("Cut {from} off from {to}"),
-        Command::Cut { from, to, both: false } => format!("Cut {from} → {to}"),
+        Command::Cut {
+            from,
+            to,
+            both: true,
+        } => format!("Cut {from} off from {to}"),
+        Command::Cut {
+            from,
+            to,
+            both: false,
+        } => format!("Cut {from} → {to}"),
         Command::Heal => "Heal all links".to_owned(),
-        Command::HealLink { from, to, both: true } => format!("Heal {from} ↔ {to}"),
-        Command::HealLink { from, to, both: false } => format!("Heal {from} → {to}"),
-        Command::Write { process, store, value } => format!("Let {process} write “{value}” to {store}"),
+        Command::HealLink {
+            from,
+            to,
+            both: true,
+        } => format!("Heal {from} ↔ {to}"),
+        Command::HealLink {
+            from,
+            to,
+            both: false,
+        } => format!("Heal {from} → {to}"),
+        Command::Write {
+            process,
+            store,
+            value,
+        } => format!("Let {process} write “{value}” to {store}"),
         Command::Put { client, key, value } => format!("Let {client} put {key} = {value}"),
         Command::Acquire { worker, resource } => format!("Let {worker} ask for {resource}"),
         Command::Release { worker } => format!("Let {worker} give the lease back"),
         Command::Campaign { server } => format!("Let {server} stand for election"),
-        Command::Set { switch, position, at } => {
-            let at = at.as_ref().map_or_else(String::new, |name| format!(" at {name}"));
+        Command::Set {
+            switch,
+            position,
+            at,
+        } => {
+            let at = at
+                .as_ref()
+                .map_or_else(String::new, |name| format!(" at {name}"));
             format!("Switch {}{at}", words::position(*switch, *position))
         }
         Command::Drop { .. }
@@ -1273,7 +1441,9 @@ pub fn command_label(command: &Command) -> String {
         | Command::ClockJump { .. } => {
             let text = command.to_string();
             let mut chars = text.chars();
-            chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+            chars
+                .next()
+                .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
         }
     }
 }
@@ -1281,11 +1451,15 @@ pub fn command_label(command: &Command) -> String {
 /// A change as a button and a caption say it: the fence is the gate.
 #[must_use]
 pub fn change_label(change: &Change) -> String {
-    let at = change.at.as_ref().map_or_else(String::new, |name| format!(" at {name}"));
-    match change.switch {
-        Switch::Fence => format!("gate {}{at}", gate_word(change.position)),
-        switch => format!("{} {}{at}", switch.name().replace('_', " "), switch.word(change.position)),
+    let at = change
+        .at
+        .as_ref()
+        .map_or_else(String::new, |name| format!(" at {name}"));
+    if change.switch == Switch::Fence {
+        return format!("gate {}{at}", gate_word(change.position));
     }
+    let name = change.switch.name().replace('_', " ");
+    format!("{name} {}{at}", change.switch.word(change.position))
 }
 
 /// What the stage calls the fence's positions.
@@ -1316,8 +1490,17 @@ impl Player {
         let history = self.director.run().history.clone();
         let film = self.films[self.director.active()].clone();
         let began = history.position().step;
-        let take = Take { history, film, label: None };
-        Sandbox { take, began, beside: None, exercise: None }
+        let take = Take {
+            history,
+            film,
+            label: None,
+        };
+        Sandbox {
+            take,
+            began,
+            beside: None,
+            exercise: None,
+        }
     }
 
     fn leave_sandbox(&mut self) {
@@ -1326,7 +1509,11 @@ impl Player {
         self.notice = None;
         self.parked = self.sandbox.take();
         self.follow_beside();
-        if !self.names().ids().any(|id| self.selected == Some(Selected::Process(id))) {
+        if !self
+            .names()
+            .ids()
+            .any(|id| self.selected == Some(Selected::Process(id)))
+        {
             self.selected = self.first_actor();
         }
     }
@@ -1334,9 +1521,16 @@ impl Player {
     fn select(&mut self, selected: Option<Selected>) {
         self.selected = selected;
         let sentence = match selected {
-            Some(Selected::Process(id)) => format!("{} is selected; the tools act on it.", self.names().name(id)),
+            Some(Selected::Process(id)) => format!(
+                "{} is selected; the tools act on it.",
+                self.names().name(id)
+            ),
             Some(Selected::Link(a, b)) => {
-                format!("The link between {} and {} is selected.", self.end_name(a), self.end_name(b))
+                format!(
+                    "The link between {} and {} is selected.",
+                    self.end_name(a),
+                    self.end_name(b)
+                )
             }
             None => "Nothing is selected.".to_owned(),
         };
@@ -1429,7 +1623,9 @@ impl Player {
     }
 
     fn switch_branch(&mut self, branch: BranchId) {
-        let Some(sandbox) = &mut self.sandbox else { return };
+        let Some(sandbox) = &mut self.sandbox else {
+            return;
+        };
         sandbox.take.history.switch_to(branch);
         sandbox.take.film = film_of_branch(&mut sandbox.take.history);
         self.playing = false;
@@ -1439,14 +1635,25 @@ impl Player {
 
     fn begin_goal(&mut self, id: &str) {
         let lesson = Arc::clone(self.lesson());
-        let Some(goal) = lesson.goals().find(|goal| goal.id == id) else { return };
+        let Some(goal) = lesson.goals().find(|goal| goal.id == id) else {
+            return;
+        };
         match Exercise::new(&lesson, goal) {
             Ok(exercise) => {
                 let history = exercise.start().clone();
                 let began = history.position().step;
                 let take = Take::new(history, None);
-                let trial = Trial { watch: exercise.watch(), exercise, grade: None };
-                self.sandbox = Some(Sandbox { take, began, beside: None, exercise: Some(trial) });
+                let trial = Trial {
+                    watch: exercise.watch(),
+                    exercise,
+                    grade: None,
+                };
+                self.sandbox = Some(Sandbox {
+                    take,
+                    began,
+                    beside: None,
+                    exercise: Some(trial),
+                });
                 self.playing = false;
                 self.speak("Your turn. The run is yours; the goal is judged as you go.");
                 self.mirror();
@@ -1460,7 +1667,9 @@ impl Player {
 
     fn judge_goal(&mut self) {
         self.refresh_grade();
-        let Some(trial) = self.sandbox.as_ref().and_then(|s| s.exercise.as_ref()) else { return };
+        let Some(trial) = self.sandbox.as_ref().and_then(|s| s.exercise.as_ref()) else {
+            return;
+        };
         let id = trial.exercise.goal().id.clone();
         match &trial.grade {
             Some(Grade::Reached { at, .. }) => {
@@ -1493,17 +1702,30 @@ impl Player {
         let old = self.history().clone();
         let old_label = {
             let world = old.world();
-            let position = match change.at.as_deref().and_then(|name| world.names().find(name)) {
+            let position = match change
+                .at
+                .as_deref()
+                .and_then(|name| world.names().find(name))
+            {
                 Some(id) => world.switches(id).get(change.switch),
                 None => world.world_switch(change.switch),
             };
-            change_label(&Change { position, ..change.clone() })
+            change_label(&Change {
+                position,
+                ..change.clone()
+            })
         };
         let setup = changed(old.world().setup().clone(), &change);
-        let Ok(mut new) = History::new(setup) else { return };
+        let Ok(mut new) = History::new(setup) else {
+            return;
+        };
         let mut step = Step::empty();
         if let Some(name) = &change.at {
-            let set = Command::Set { switch: change.switch, position: change.position, at: Some(name.clone()) };
+            let set = Command::Set {
+                switch: change.switch,
+                position: change.position,
+                at: Some(name.clone()),
+            };
             let _ = new.act(set, &mut step);
         }
         let until = old.position().at;
@@ -1521,9 +1743,17 @@ impl Player {
         let began = StepNumber(0);
         let beside = Take::new(old, Some(old_label));
         let take = Take::new(new, label);
-        self.sandbox = Some(Sandbox { take, began, beside: Some(beside), exercise: None });
+        self.sandbox = Some(Sandbox {
+            take,
+            began,
+            beside: Some(beside),
+            exercise: None,
+        });
         self.mirror();
-        self.speak(&format!("The same run with {} is shown beside the first.", change_label(&change)));
+        self.speak(&format!(
+            "The same run with {} is shown beside the first.",
+            change_label(&change)
+        ));
     }
 
     fn mirror(&mut self) {
@@ -1545,7 +1775,12 @@ impl Player {
             Ok(Imported { history, .. }) => {
                 let began = StepNumber(0);
                 let take = Take::new(history, None);
-                self.sandbox = Some(Sandbox { take, began, beside: None, exercise: None });
+                self.sandbox = Some(Sandbox {
+                    take,
+                    began,
+                    beside: None,
+                    exercise: None,
+                });
                 Some("This is the run from before the page broke.".to_owned())
             }
             Err(error) => Some(import_trouble(&error)),
@@ -1569,7 +1804,10 @@ fn changed(mut setup: Setup, change: &Change) -> Setup {
     if change.at.is_none() {
         let name = change.switch.name();
         setup.switches.retain(|(switch, _)| switch != name);
-        setup.switches.push((name.to_owned(), change.switch.word(change.position).to_owned()));
+        setup.switches.push((
+            name.to_owned(),
+            change.switch.word(change.position).to_owned(),
+        ));
     }
     setup
 }

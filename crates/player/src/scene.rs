@@ -6,13 +6,13 @@
 
 use leasehold_engine::event::{MessageKind, Outcome, Verdict};
 use leasehold_engine::registry::Op;
-use leasehold_engine::truth::GrantEnd;
 use leasehold_engine::setup::{Kind, Names};
 use leasehold_engine::store::WriteVerdict;
 use leasehold_engine::switch::{Position, Switch};
+use leasehold_engine::truth::GrantEnd;
 use leasehold_engine::units::{LogIndex, ProcessId, ResourceId, SimTime, Term, Token};
-use leasehold_engine::world::{Deadline, Status, World};
 use leasehold_engine::worker::LeaseView;
+use leasehold_engine::world::{Deadline, Status, World};
 use leasehold_engine::writer::Writing;
 
 use crate::film::{Role, role_of};
@@ -257,11 +257,25 @@ pub enum Look {
     /// A small tick.
     Tick(Tone),
     /// A ticket stub, with its token.
-    Stub { token: Token, label: String, tone: Tone, width: u32 },
+    Stub {
+        token: Token,
+        label: String,
+        tone: Tone,
+        width: u32,
+    },
     /// A refused stub on its way back from the gate.
-    Bounce { token: Token, label: String, width: u32 },
+    Bounce {
+        token: Token,
+        label: String,
+        width: u32,
+    },
     /// An accepted stub that goes in.
-    Enter { token: Token, label: String, tone: Tone, width: u32 },
+    Enter {
+        token: Token,
+        label: String,
+        tone: Tone,
+        width: u32,
+    },
 }
 
 /// A message on its way.
@@ -313,20 +327,41 @@ pub struct Scene {
 #[must_use]
 pub fn stub_width(token: Token, label: &str) -> u32 {
     let chars = token.to_string().chars().count() + label.chars().count();
-    if label.is_empty() { 30 } else { 24 + (chars as u32 * 7).min(110) }
+    if label.is_empty() {
+        30
+    } else {
+        24 + (chars as u32 * 7).min(110)
+    }
 }
 
 /// What stands on the stage, as the world is.
 #[must_use]
 pub fn scene(world: &World) -> Scene {
     let cast = Cast::of(world.names());
-    let cx = Cx { world, names: world.names(), folded: cast.folded(), groups: groups(world) };
+    let cx = Cx {
+        world,
+        names: world.names(),
+        folded: cast.folded(),
+        groups: groups(world),
+    };
     let (flying, crowds) = cx.flying();
     Scene {
         service: cast.folded().then(|| cx.service()),
-        servers: cast.servers.iter().filter_map(|id| cx.server(*id)).collect(),
-        workers: cast.workers.iter().filter_map(|id| cx.worker(*id)).collect(),
-        clients: cast.clients.iter().filter_map(|id| cx.client(*id)).collect(),
+        servers: cast
+            .servers
+            .iter()
+            .filter_map(|id| cx.server(*id))
+            .collect(),
+        workers: cast
+            .workers
+            .iter()
+            .filter_map(|id| cx.worker(*id))
+            .collect(),
+        clients: cast
+            .clients
+            .iter()
+            .filter_map(|id| cx.client(*id))
+            .collect(),
         stores: cast.stores.iter().filter_map(|id| cx.store(*id)).collect(),
         wires: cx.wires(&cast),
         flying,
@@ -388,12 +423,28 @@ impl Cx<'_> {
                 };
                 ledger.push((grant.from, row));
             }
-            waiting.extend(self.world.truth().queue(resource).iter().map(|id| self.name(*id)));
+            waiting.extend(
+                self.world
+                    .truth()
+                    .queue(resource)
+                    .iter()
+                    .map(|id| self.name(*id)),
+            );
         }
         ledger.sort_by_key(|(from, _)| *from);
-        let ledger = ledger.into_iter().rev().take(ROWS).map(|(_, row)| row).collect();
+        let ledger = ledger
+            .into_iter()
+            .rev()
+            .take(ROWS)
+            .map(|(_, row)| row)
+            .collect();
         let waiting = (!waiting.is_empty()).then(|| waiting.join(", "));
-        Service { leader: leader.map(|l| l.0), term: leader.map(|l| l.1), ledger, waiting }
+        Service {
+            leader: leader.map(|l| l.0),
+            term: leader.map(|l| l.1),
+            ledger,
+            waiting,
+        }
     }
 
     fn until_words(&self, resource: ResourceId) -> String {
@@ -414,7 +465,8 @@ impl Cx<'_> {
         let at_odds = role == Role::Leader && !leads && condition != Condition::Crashed;
         let words = match (condition, role) {
             (Condition::Crashed, _) => "crashed".to_owned(),
-            (_, Role::Leader) => format!("believes: I lead term {term}"),
+            (_, Role::Leader) if at_odds => format!("believes: leads term {term}"),
+            (_, Role::Leader) => format!("leads term {term}"),
             (_, Role::Candidate) => format!("stands for term {term}"),
             (_, Role::Follower) => match server.leader_known() {
                 Some(leader) => format!("follows {}, term {term}", self.names.name(leader)),
@@ -424,12 +476,18 @@ impl Cx<'_> {
         let truth = match truth {
             _ if role != Role::Leader => String::new(),
             Some((leader, _)) if leader == id => format!("in truth: leads term {term}"),
-            Some((leader, highest)) => format!("in truth: {} leads term {highest}", self.names.name(leader)),
+            Some((leader, highest)) => {
+                format!("in truth: {}, term {highest}", self.names.name(leader))
+            }
             None => "in truth: no one leads".to_owned(),
         };
         let believes = server.belief().map(|b| Believes {
             words: verdict_words(b.verdict).to_owned(),
-            tone: if at_odds { Tone::Doubt } else { verdict_tone(b.verdict) },
+            tone: if at_odds {
+                Tone::Doubt
+            } else {
+                verdict_tone(b.verdict)
+            },
             checked_at: self.world.belief_at(id),
         });
         let log = server.log();
@@ -459,7 +517,11 @@ impl Cx<'_> {
             log: (first..=last).filter_map(cell).collect(),
             log_before: first - 1,
             clock: self.clock(id),
-            in_hand: if condition == Condition::Crashed { None } else { hand(server.writing()) },
+            in_hand: if condition == Condition::Crashed {
+                None
+            } else {
+                hand(server.writing())
+            },
             group: self.group(id),
         })
     }
@@ -478,7 +540,8 @@ impl Cx<'_> {
         let holds = held.is_some();
         let believes_mine = verdict == Some(Verdict::Mine);
         let condition = self.condition(id);
-        let at_odds = condition != Condition::Crashed && (believes_mine != holds || verdict == Some(Verdict::Doubt))
+        let at_odds = condition != Condition::Crashed
+            && (believes_mine != holds || verdict == Some(Verdict::Doubt))
             && belief.is_some();
         let until = held.and_then(|(r, _)| match self.world.deadline_by_service(r) {
             Deadline::Counting { until, .. } => Some(until),
@@ -487,21 +550,33 @@ impl Cx<'_> {
         let (truth_words, truth_tone) = self.truth_words(id, held.map(|h| h.0));
         let believes = belief.map(|b| Believes {
             words: format!("believes: {}", verdict_words(b.verdict)),
-            tone: if at_odds { Tone::Doubt } else { verdict_tone(b.verdict) },
+            tone: if at_odds {
+                Tone::Doubt
+            } else {
+                verdict_tone(b.verdict)
+            },
             checked_at: self.world.belief_at(id),
         });
         Some(Worker {
             id,
             name: self.name(id),
             condition,
-            believes: if condition == Condition::Crashed { None } else { believes },
+            believes: if condition == Condition::Crashed {
+                None
+            } else {
+                believes
+            },
             at_odds,
             holds,
             until,
             truth: truth_words,
             truth_tone,
             token: held.map(|h| h.1),
-            in_hand: if condition == Condition::Crashed { None } else { hand(worker.writing()) },
+            in_hand: if condition == Condition::Crashed {
+                None
+            } else {
+                hand(worker.writing())
+            },
             clock: self.clock(id),
             group: self.group(id),
         })
@@ -527,10 +602,20 @@ impl Cx<'_> {
         let words = match (waiting, ended) {
             (Some(place), _) if ended.is_none() => format!("{prefix}waits, place {place}"),
             (_, Some((at, GrantEnd::Expired))) => format!("{prefix}lapsed at {} s", seconds(at)),
-            (_, Some((at, GrantEnd::Released))) => format!("{prefix}gave it back at {} s", seconds(at)),
-            (_, None) => match self.world.worker(id).map(leasehold_engine::worker::Worker::lease) {
-                Some(LeaseView::Asking { .. } | LeaseView::Queued { .. }) => format!("{prefix}asks, holds nothing"),
-                Some(LeaseView::Idle | LeaseView::Held { .. }) | None => format!("{prefix}holds nothing"),
+            (_, Some((at, GrantEnd::Released))) => {
+                format!("{prefix}gave it back at {} s", seconds(at))
+            }
+            (_, None) => match self
+                .world
+                .worker(id)
+                .map(leasehold_engine::worker::Worker::lease)
+            {
+                Some(LeaseView::Asking { .. } | LeaseView::Queued { .. }) => {
+                    format!("{prefix}asks, holds nothing")
+                }
+                Some(LeaseView::Idle | LeaseView::Held { .. }) | None => {
+                    format!("{prefix}holds nothing")
+                }
             },
         };
         (words, Tone::Muted)
@@ -551,7 +636,14 @@ impl Cx<'_> {
             }
         };
         let condition = self.condition(id);
-        Some(Client { id, name: self.name(id), condition, words, tone, group: self.group(id) })
+        Some(Client {
+            id,
+            name: self.name(id),
+            condition,
+            words,
+            tone,
+            group: self.group(id),
+        })
     }
 
     // Who checks ----------------------------------------------------------------------------
@@ -564,13 +656,17 @@ impl Cx<'_> {
         for (n, write) in store.writes().iter().enumerate() {
             let stale = write.token < seen;
             let (mark, note) = match write.verdict {
-                WriteVerdict::Refused { highest } => {
-                    (RowMark::Refused, Some(format!("stale: {} < {highest}", write.token)))
+                WriteVerdict::Refused { highest } => (
+                    RowMark::Refused,
+                    Some(format!("stale: {} < {highest}", write.token)),
+                ),
+                WriteVerdict::Observed { highest } => (
+                    RowMark::Stale,
+                    Some(format!("noted: {} < {highest}", write.token)),
+                ),
+                WriteVerdict::Accepted if stale => {
+                    (RowMark::Stale, Some(format!("older than {seen}")))
                 }
-                WriteVerdict::Observed { highest } => {
-                    (RowMark::Stale, Some(format!("noted: {} < {highest}", write.token)))
-                }
-                WriteVerdict::Accepted if stale => (RowMark::Stale, Some(format!("older than {seen}"))),
                 WriteVerdict::Accepted => (RowMark::Accepted, None),
             };
             if !matches!(write.verdict, WriteVerdict::Refused { .. }) {
@@ -603,16 +699,26 @@ impl Cx<'_> {
     // What is between -----------------------------------------------------------------------
 
     fn end(&self, id: ProcessId) -> End {
-        if self.folded && self.names.kind(id) == Kind::Server { End::Service } else { End::Process(id) }
+        if self.folded && self.names.kind(id) == Kind::Server {
+            End::Service
+        } else {
+            End::Process(id)
+        }
     }
 
     fn wires(&self, cast: &Cast) -> Vec<Wire> {
         let mut wires = Vec::new();
         let is_cut = |from: &[ProcessId], to: &[ProcessId]| {
-            from.iter().all(|a| to.iter().all(|b| self.world.link(*a, *b).cut))
+            from.iter()
+                .all(|a| to.iter().all(|b| self.world.link(*a, *b).cut))
         };
         let mut add = |a: End, a_ids: &[ProcessId], b: End, b_ids: &[ProcessId]| {
-            wires.push(Wire { a, b, there_cut: is_cut(a_ids, b_ids), back_cut: is_cut(b_ids, a_ids) });
+            wires.push(Wire {
+                a,
+                b,
+                there_cut: is_cut(a_ids, b_ids),
+                back_cut: is_cut(b_ids, a_ids),
+            });
         };
         let one = |id: &ProcessId| (End::Process(*id), [*id]);
         if cast.folded() {
@@ -664,9 +770,16 @@ impl Cx<'_> {
         }
         let mut crowds: Vec<Crowd> = Vec::new();
         for message in &flying {
-            match crowds.iter_mut().find(|c| c.from == message.from && c.to == message.to) {
+            match crowds
+                .iter_mut()
+                .find(|c| c.from == message.from && c.to == message.to)
+            {
                 Some(crowd) => crowd.count += 1,
-                None => crowds.push(Crowd { from: message.from, to: message.to, count: 1 }),
+                None => crowds.push(Crowd {
+                    from: message.from,
+                    to: message.to,
+                    count: 1,
+                }),
             }
         }
         crowds.retain(|crowd| crowd.count > MANY);
@@ -682,13 +795,23 @@ impl Cx<'_> {
                 let token = flight.token.unwrap_or_default();
                 let tone = self.writers_tone(flight.id.from, token);
                 let width = stub_width(token, &label);
-                Look::Stub { token, label, tone, width }
+                Look::Stub {
+                    token,
+                    label,
+                    tone,
+                    width,
+                }
             }
             MessageKind::WriteAnswer => self.answer_look(flight.id.to, flight.id.from),
             MessageKind::AcquireAnswer => match flight.token.filter(|t| t.0 > 0) {
                 Some(token) => {
                     let label = String::new();
-                    Look::Stub { token, width: stub_width(token, &label), label, tone: Tone::Lease }
+                    Look::Stub {
+                        token,
+                        width: stub_width(token, &label),
+                        label,
+                        tone: Tone::Lease,
+                    }
                 }
                 None => Look::Tick(Tone::Plain),
             },
@@ -707,15 +830,29 @@ impl Cx<'_> {
 
     /// An answer carries the stub on: in, or back.
     fn answer_look(&self, writer: ProcessId, store: ProcessId) -> Look {
-        let last = self.world.store(store).and_then(|s| s.writes().iter().rev().find(|w| w.from == writer));
-        let Some(write) = last else { return Look::Tick(Tone::Plain) };
+        let last = self
+            .world
+            .store(store)
+            .and_then(|s| s.writes().iter().rev().find(|w| w.from == writer));
+        let Some(write) = last else {
+            return Look::Tick(Tone::Plain);
+        };
         let (token, label) = (write.token, write.value.to_string());
         let width = stub_width(token, &label);
         match write.verdict {
-            WriteVerdict::Refused { .. } => Look::Bounce { token, label, width },
+            WriteVerdict::Refused { .. } => Look::Bounce {
+                token,
+                label,
+                width,
+            },
             WriteVerdict::Accepted | WriteVerdict::Observed { .. } => {
                 let tone = self.writers_tone(writer, token);
-                Look::Enter { token, label, tone, width }
+                Look::Enter {
+                    token,
+                    label,
+                    tone,
+                    width,
+                }
             }
         }
     }
@@ -723,16 +860,27 @@ impl Cx<'_> {
     /// Green for a token that is held in truth, amber for one that is not.
     fn writers_tone(&self, writer: ProcessId, token: Token) -> Tone {
         let truth = self.world.truth();
-        let holds = self.resources().filter_map(|r| truth.holder(r)).any(|g| g.worker == writer && g.token == token);
-        let leads = truth.leader().is_some_and(|(id, term)| id == writer && term.0 == token.0);
-        if holds || leads { Tone::Lease } else { Tone::Doubt }
+        let holds = self
+            .resources()
+            .filter_map(|r| truth.holder(r))
+            .any(|g| g.worker == writer && g.token == token);
+        let leads = truth
+            .leader()
+            .is_some_and(|(id, term)| id == writer && term.0 == token.0);
+        if holds || leads {
+            Tone::Lease
+        } else {
+            Tone::Doubt
+        }
     }
 
     fn trails(&self, cast: &Cast) -> Vec<Trail> {
         let mut trails = Vec::new();
         let now = self.world.now();
         for store in &cast.stores {
-            let Some(last) = self.world.store(*store).and_then(|s| s.writes().last()) else { continue };
+            let Some(last) = self.world.store(*store).and_then(|s| s.writes().last()) else {
+                continue;
+            };
             let at = self.world.clock(*store).true_time(last.at);
             let still = self.world.in_flight().any(|f| {
                 f.kind == MessageKind::WriteAnswer && f.id.from == *store && f.id.to == last.from
@@ -741,7 +889,11 @@ impl Cx<'_> {
                 continue;
             }
             let refused = matches!(last.verdict, WriteVerdict::Refused { .. });
-            let stale = !refused && self.world.store(*store).is_some_and(|s| last.token < s.highest());
+            let stale = !refused
+                && self
+                    .world
+                    .store(*store)
+                    .is_some_and(|s| last.token < s.highest());
             trails.push(Trail {
                 from: last.from,
                 store: *store,
@@ -759,7 +911,12 @@ fn hand(writing: Option<&Writing>) -> Option<Hand> {
     let writing = writing.filter(|w| !w.sent)?;
     let label = writing.value.to_string();
     let width = stub_width(writing.token, &label);
-    Some(Hand { store: writing.store, token: writing.token, label, width })
+    Some(Hand {
+        store: writing.store,
+        token: writing.token,
+        label,
+        width,
+    })
 }
 
 fn entry_label(op: &Op) -> String {
@@ -821,7 +978,8 @@ fn groups(world: &World) -> Vec<Option<u8>> {
         group[start] = Some(next);
         while let Some(here) = open.pop() {
             for there in 0..count {
-                let joined = !world.link(ids[here], ids[there]).cut || !world.link(ids[there], ids[here]).cut;
+                let joined = !world.link(ids[here], ids[there]).cut
+                    || !world.link(ids[there], ids[here]).cut;
                 if here != there && group[there].is_none() && joined {
                     group[there] = Some(next);
                     open.push(there);

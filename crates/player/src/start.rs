@@ -26,7 +26,9 @@ impl Theme {
 
     #[must_use]
     pub fn read(word: &str) -> Option<Self> {
-        [Self::Auto, Self::Light, Self::Dark].into_iter().find(|t| t.word() == word)
+        [Self::Auto, Self::Light, Self::Dark]
+            .into_iter()
+            .find(|t| t.word() == word)
     }
 }
 
@@ -51,7 +53,9 @@ impl Motion {
 
     #[must_use]
     pub fn read(word: &str) -> Option<Self> {
-        [Self::Auto, Self::Full, Self::Reduced].into_iter().find(|t| t.word() == word)
+        [Self::Auto, Self::Full, Self::Reduced]
+            .into_iter()
+            .find(|t| t.word() == word)
     }
 }
 
@@ -109,13 +113,18 @@ impl Start {
                 "lease" => {
                     let span = value.parse::<SpanText>().ok().map(|text| text.0);
                     start.lease = span.filter(|span| span.0 > 0);
-                    start.lease.is_none().then_some("a span such as 8s or 500ms")
+                    start
+                        .lease
+                        .is_none()
+                        .then_some("a span such as 8s or 500ms")
                 }
                 _ => None,
             };
             if let Some(wanted) = refused {
                 let given: String = value.chars().take(24).collect();
-                start.notices.push(format!("The address has {name}={given}; it takes {wanted}."));
+                start.notices.push(format!(
+                    "The address has {name}={given}; it takes {wanted}."
+                ));
             }
         }
         start
@@ -128,18 +137,39 @@ mod tests {
 
     #[test]
     fn what_is_well_formed_is_granted() {
-        let start = Start::read([("lesson", "a-lease"), ("page", "2"), ("embed", ""), ("lease", "8s"), ("theme", "dark")]);
+        let start = Start::read([
+            ("lesson", "a-lease"),
+            ("page", "2"),
+            ("embed", ""),
+            ("lease", "8s"),
+            ("theme", "dark"),
+        ]);
         assert_eq!(start.lesson.as_deref(), Some("a-lease"));
-        assert_eq!((start.page, start.embed, start.theme), (Some(2), true, Some(Theme::Dark)));
+        assert_eq!(
+            (start.page, start.embed, start.theme),
+            (Some(2), true, Some(Theme::Dark))
+        );
         assert_eq!(start.lease, Some(Duration::secs(8)));
         assert!(start.notices.is_empty());
     }
 
     #[test]
     fn what_is_not_is_said_once_and_the_default_stays() {
-        let start = Start::read([("page", "0"), ("theme", "pink"), ("lease", "0s"), ("motion", "wild"), ("utm", "x")]);
-        assert_eq!((start.page, start.theme, start.lease, start.motion), (None, None, None, None));
+        let start = Start::read([
+            ("page", "0"),
+            ("theme", "pink"),
+            ("lease", "0s"),
+            ("motion", "wild"),
+            ("utm", "x"),
+        ]);
+        assert_eq!(
+            (start.page, start.theme, start.lease, start.motion),
+            (None, None, None, None)
+        );
         assert_eq!(start.notices.len(), 4, "{:?}", start.notices);
-        assert_eq!(start.notices[1], "The address has theme=pink; it takes auto, light or dark.");
+        assert_eq!(
+            start.notices[1],
+            "The address has theme=pink; it takes auto, light or dark."
+        );
     }
 }

@@ -48,7 +48,11 @@ pub fn part(value: f32) -> String {
 /// How long ago a check was: `just now`, `0.4 s ago`, `9.2 s ago`.
 #[must_use]
 pub fn age(span: Duration) -> String {
-    if span.0 < 100_000 { "just now".to_owned() } else { format!("{} s ago", span_seconds(span)) }
+    if span.0 < 100_000 {
+        "just now".to_owned()
+    } else {
+        format!("{} s ago", span_seconds(span))
+    }
 }
 
 /// The rate and offset of a clock that is not true: `+10 %`, `+2 s`.
@@ -63,7 +67,11 @@ pub fn clock_badge(rate_ppm: u32, offset_micros: i64) -> Option<String> {
         let (sign, off) = signed(offset_micros);
         parts.push(format!("{sign}{} s", short(off, 1_000_000)));
     }
-    if parts.is_empty() { None } else { Some(parts.join(", ")) }
+    if parts.is_empty() {
+        None
+    } else {
+        Some(parts.join(", "))
+    }
 }
 
 const fn signed(value: i64) -> (char, u64) {
@@ -133,7 +141,10 @@ mod tests {
 
     #[test]
     fn lengths_are_short() {
-        assert_eq!([px(12.0), px(12.54), px(-0.26), px(0.04)], ["12", "12.5", "-0.3", "0"]);
+        assert_eq!(
+            [px(12.0), px(12.54), px(-0.26), px(0.04)],
+            ["12", "12.5", "-0.3", "0"]
+        );
         assert_eq!([part(0.0625), part(1.0)], ["0.0625", "1.0000"]);
     }
 
@@ -141,12 +152,18 @@ mod tests {
     fn badges_say_how_a_clock_is_off() {
         assert_eq!(clock_badge(1_000_000, 0), None);
         assert_eq!(clock_badge(1_100_000, 0).as_deref(), Some("+10 %"));
-        assert_eq!(clock_badge(995_000, -2_500_000).as_deref(), Some("−0.5 %, −2.5 s"));
+        assert_eq!(
+            clock_badge(995_000, -2_500_000).as_deref(),
+            Some("−0.5 %, −2.5 s")
+        );
     }
 
     #[test]
     fn quotes_are_set() {
-        assert_eq!(typeset("A's \"charge 7\" ('now')"), "A’s “charge 7” (‘now’)");
+        assert_eq!(
+            typeset("A's \"charge 7\" ('now')"),
+            "A’s “charge 7” (‘now’)"
+        );
     }
 
     #[test]

@@ -6,8 +6,8 @@
 
 use leasehold_engine::event::Verdict;
 use leasehold_engine::setup::{Kind, Names};
-use leasehold_engine::units::{ProcessId, SimTime};
 use leasehold_engine::truth::GrantEnd;
+use leasehold_engine::units::{ProcessId, SimTime};
 
 use crate::film::{Check, Film, Hold, Role, Said, Span, Strip, Write};
 use crate::layout::Rect;
@@ -102,11 +102,35 @@ pub enum Anchor {
 /// One thing to draw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mark {
-    Rect { ink: Ink, rect: Rect },
-    Line { ink: Ink, from: (f32, f32), to: (f32, f32) },
-    Dot { ink: Ink, x: f32, y: f32, r: f32, at: SimTime },
-    Cross { ink: Ink, x: f32, y: f32, at: SimTime },
-    Text { ink: Ink, x: f32, y: f32, anchor: Anchor, text: String },
+    Rect {
+        ink: Ink,
+        rect: Rect,
+    },
+    Line {
+        ink: Ink,
+        from: (f32, f32),
+        to: (f32, f32),
+    },
+    Dot {
+        ink: Ink,
+        x: f32,
+        y: f32,
+        r: f32,
+        at: SimTime,
+    },
+    Cross {
+        ink: Ink,
+        x: f32,
+        y: f32,
+        at: SimTime,
+    },
+    Text {
+        ink: Ink,
+        x: f32,
+        y: f32,
+        anchor: Anchor,
+        text: String,
+    },
 }
 
 /// The lanes of one run, ready to draw.
@@ -163,9 +187,17 @@ pub enum Lanes {
 #[must_use]
 pub fn window(end: SimTime, now: SimTime, narrow: bool) -> (SimTime, SimTime) {
     const SECOND: u64 = 1_000_000;
-    let ladder: &[u64] = if narrow { &[12, 18, 24, 36] } else { &[18, 24, 36, 48, 60] };
+    let ladder: &[u64] = if narrow {
+        &[12, 18, 24, 36]
+    } else {
+        &[18, 24, 36, 48, 60]
+    };
     let need = end.0 + SECOND / 2;
-    if let Some(whole) = ladder.iter().map(|s| s * SECOND).find(|whole| need <= *whole) {
+    if let Some(whole) = ladder
+        .iter()
+        .map(|s| s * SECOND)
+        .find(|whole| need <= *whole)
+    {
         return (SimTime(0), SimTime(whole));
     }
     let whole = ladder.last().copied().unwrap_or(60) * SECOND;
@@ -177,14 +209,36 @@ pub fn window(end: SimTime, now: SimTime, narrow: bool) -> (SimTime, SimTime) {
 
 /// The lanes of a film in a place of this width.
 #[must_use]
-pub fn timeline(film: &Film, names: &Names, lanes: Lanes, width: f32, span: (SimTime, SimTime)) -> Timeline {
-    let longest = names.ids().map(|id| names.name(id).chars().count()).max().unwrap_or(0).max(7);
-    let left = match lanes {
-        Lanes::All | Lanes::Acting => (longest as f32 * 7.4 + 16.0).min(150.0),
-        Lanes::One(_) => 12.0,
+pub fn timeline(
+    film: &Film,
+    names: &Names,
+    lanes: Lanes,
+    width: f32,
+    span: (SimTime, SimTime),
+) -> Timeline {
+    let longest = names
+        .ids()
+        .map(|id| names.name(id).chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(7);
+    let left = (longest as f32 * 7.4 + 16.0).min(150.0);
+    let scale = Scale {
+        left,
+        right: width - 16.0,
+        from: span.0,
+        to: span.1,
     };
-    let scale = Scale { left, right: width - 16.0, from: span.0, to: span.1 };
-    let mut draw = Draw { film, names, scale, y: 8.0, ground: Vec::new(), marks: Vec::new(), texts: Vec::new(), sends: Vec::new() };
+    let mut draw = Draw {
+        film,
+        names,
+        scale,
+        y: 8.0,
+        ground: Vec::new(),
+        marks: Vec::new(),
+        texts: Vec::new(),
+        sends: Vec::new(),
+    };
     match lanes {
         Lanes::All => draw.all(true),
         Lanes::Acting => draw.all(false),
@@ -229,12 +283,17 @@ impl Draw<'_> {
             self.worker_lane(id);
         }
         for id in self.names.of_kind(Kind::Store) {
-            self.store_lane(id, true);
+            self.store_lane(id);
         }
     }
 
     fn one(&mut self, id: Option<ProcessId>) {
-        let first = || self.names.of_kind(Kind::Worker).chain(self.names.of_kind(Kind::Server)).next();
+        let first = || {
+            self.names
+                .of_kind(Kind::Worker)
+                .chain(self.names.of_kind(Kind::Server))
+                .next()
+        };
         let Some(id) = id.or_else(first) else { return };
         match self.names.kind(id) {
             Kind::Worker => self.worker_lane(id),
@@ -243,27 +302,41 @@ impl Draw<'_> {
             Kind::Store => {}
         }
         for store in self.names.of_kind(Kind::Store) {
-            self.store_lane(store, false);
+            self.store_lane(store);
         }
     }
 
     fn name(&mut self, name: &str, y: f32) {
-        let text = Mark::Text { ink: Ink::Name, x: 8.0, y, anchor: Anchor::Start, text: name.to_owned() };
-        if self.scale.left > 20.0 {
-            self.ground.push(text);
-        } else {
-            let text = Mark::Text { ink: Ink::Name, x: 12.0, y: y - 20.0, anchor: Anchor::Start, text: name.to_owned() };
-            self.ground.push(text);
-        }
+        let text = name.to_owned();
+        self.ground.push(Mark::Text {
+            ink: Ink::Name,
+            x: 8.0,
+            y,
+            anchor: Anchor::Start,
+            text,
+        });
     }
 
     fn base(&mut self, y: f32) {
-        let line = Mark::Line { ink: Ink::Base, from: (self.scale.left, y), to: (self.scale.right, y) };
+        let line = Mark::Line {
+            ink: Ink::Base,
+            from: (self.scale.left, y),
+            to: (self.scale.right, y),
+        };
         self.ground.push(line);
     }
 
     fn text(&mut self, rank: u8, ink: Ink, x: f32, y: f32, anchor: Anchor, text: String) {
-        self.texts.push((rank, Mark::Text { ink, x, y, anchor, text }));
+        self.texts.push((
+            rank,
+            Mark::Text {
+                ink,
+                x,
+                y,
+                anchor,
+                text,
+            },
+        ));
     }
 
     /// From and to in pixels; none when it lies outside what is shown.
@@ -282,7 +355,10 @@ impl Draw<'_> {
     }
 
     fn rect(&mut self, ink: Ink, low: f32, high: f32, y: f32, h: f32) {
-        self.marks.push(Mark::Rect { ink, rect: Rect::new(low, y, high - low, h) });
+        self.marks.push(Mark::Rect {
+            ink,
+            rect: Rect::new(low, y, high - low, h),
+        });
     }
 
     fn line(&mut self, ink: Ink, from: (f32, f32), to: (f32, f32)) {
@@ -294,11 +370,21 @@ impl Draw<'_> {
         let base = top + 32.0;
         self.name("service", base - 4.0);
         for reign in &self.film.reigns {
-            let Some((low, high)) = self.extent(reign.span) else { continue };
-            let band = if reign.term.0 % 2 == 0 { Ink::Band } else { Ink::BandOdd };
+            let Some((low, high)) = self.extent(reign.span) else {
+                continue;
+            };
+            let band = if reign.term.0 % 2 == 0 {
+                Ink::Band
+            } else {
+                Ink::BandOdd
+            };
             self.rect(band, low, high, top, 38.0);
             self.line(Ink::Reign, (low, base), (high, base));
-            let text = format!("{} leads term {}", self.names.name(reign.leader), reign.term);
+            let text = format!(
+                "{} leads term {}",
+                self.names.name(reign.leader),
+                reign.term
+            );
             self.text(4, Ink::Muted, low + 8.0, top + 16.0, Anchor::Start, text);
         }
         self.y += 46.0;
@@ -308,9 +394,18 @@ impl Draw<'_> {
         let y = self.y + 10.0;
         self.name("network", y + 4.0);
         for cut in &self.film.cuts {
-            let Some((low, high)) = self.extent(*cut) else { continue };
+            let Some((low, high)) = self.extent(*cut) else {
+                continue;
+            };
             self.line(Ink::Cut, (low, y), (high, y));
-            self.text(3, Ink::Muted, low + 4.0, y - 4.0, Anchor::Start, "cut".to_owned());
+            self.text(
+                3,
+                Ink::Muted,
+                low + 4.0,
+                y - 4.0,
+                Anchor::Start,
+                "cut".to_owned(),
+            );
         }
         self.y += 22.0;
     }
@@ -322,7 +417,9 @@ impl Draw<'_> {
         let strip = &film.strips[usize::from(id.0)];
         let mut term_shown = None;
         for part in &strip.parts {
-            let Some((low, high)) = self.extent(part.span) else { continue };
+            let Some((low, high)) = self.extent(part.span) else {
+                continue;
+            };
             let ink = match part.role {
                 Role::Follower => Ink::Follower,
                 Role::Candidate => Ink::Candidate,
@@ -332,7 +429,9 @@ impl Draw<'_> {
             let word = match part.role {
                 Role::Leader => Some(format!("leads term {}", part.term)),
                 Role::Candidate => Some(format!("stands, term {}", part.term)),
-                Role::Follower => (term_shown != Some(part.term)).then(|| format!("term {}", part.term)),
+                Role::Follower => {
+                    (term_shown != Some(part.term)).then(|| format!("term {}", part.term))
+                }
             };
             term_shown = Some(part.term);
             if let Some(word) = word {
@@ -352,7 +451,9 @@ impl Draw<'_> {
         let film = self.film;
         let strip = &film.strips[usize::from(id.0)];
         for request in &strip.requests {
-            let Some((low, high)) = self.extent(request.span) else { continue };
+            let Some((low, high)) = self.extent(request.span) else {
+                continue;
+            };
             self.line(Ink::Request, (low, base), (high, base));
             let word = request.outcome.map(|o| match o {
                 leasehold_engine::event::Outcome::Accepted => ("accepted", Ink::LeaseWord),
@@ -360,7 +461,14 @@ impl Draw<'_> {
                 leasehold_engine::event::Outcome::Unknown => ("unknown", Ink::DoubtWord),
             });
             if let Some((word, ink)) = word {
-                self.text(3, ink, high + 4.0, base - 5.0, Anchor::Start, word.to_owned());
+                self.text(
+                    3,
+                    ink,
+                    high + 4.0,
+                    base - 5.0,
+                    Anchor::Start,
+                    word.to_owned(),
+                );
             }
         }
         self.faults(strip, base, base - 6.0, 12.0);
@@ -387,7 +495,9 @@ impl Draw<'_> {
     }
 
     fn hold(&mut self, hold: &Hold, base: f32) {
-        let Some((low, high)) = self.extent(hold.span) else { return };
+        let Some((low, high)) = self.extent(hold.span) else {
+            return;
+        };
         self.rect(Ink::Held, low, high, base - 12.0, 12.0);
         for at in &hold.renewals {
             if self.sees(*at) {
@@ -395,7 +505,14 @@ impl Draw<'_> {
                 self.line(Ink::Renewal, (x, base - 12.0), (x, base));
             }
         }
-        self.text(1, Ink::Figure, low + 3.0, base - 16.0, Anchor::Start, hold.token.to_string());
+        self.text(
+            1,
+            Ink::Figure,
+            low + 3.0,
+            base - 16.0,
+            Anchor::Start,
+            hold.token.to_string(),
+        );
         if let (Some(end), Some(at)) = (hold.end, hold.span.to)
             && self.sees(at)
         {
@@ -403,16 +520,27 @@ impl Draw<'_> {
                 GrantEnd::Expired => "lapsed",
                 GrantEnd::Released => "released",
             };
-            self.text(2, Ink::Muted, high + 6.0, base - 3.0, Anchor::Start, format!("{word} {}", seconds(at)));
+            self.text(
+                2,
+                Ink::Muted,
+                high + 6.0,
+                base - 3.0,
+                Anchor::Start,
+                format!("{word} {}", seconds(at)),
+            );
         }
     }
 
     /// Sleeps are hatched, a crash is a break.
     fn faults(&mut self, strip: &Strip, base: f32, top: f32, h: f32) {
         for span in &strip.asleep {
-            let Some((low, high)) = self.extent(*span) else { continue };
+            let Some((low, high)) = self.extent(*span) else {
+                continue;
+            };
             self.rect(Ink::Asleep, low, high, top, h);
-            let slept = span.to.map(|to| format!("asleep {} s", seconds(SimTime(to.0 - span.from.0))));
+            let slept = span
+                .to
+                .map(|to| format!("asleep {} s", seconds(SimTime(to.0 - span.from.0))));
             let text = slept.unwrap_or_else(|| "asleep".to_owned());
             let wide = text_width(&text) + 10.0;
             // Beside the dot of the check, which often stands where the sleep began.
@@ -426,11 +554,24 @@ impl Draw<'_> {
         // Where the lane has words above its line, the word of the crash stands there; else below.
         let below = base < top;
         for span in &strip.crashed {
-            let Some((low, high)) = self.extent(*span) else { continue };
-            let (y, h) = if below { (base - 1.5, 3.0) } else { (base - 5.0, 10.0) };
+            let Some((low, high)) = self.extent(*span) else {
+                continue;
+            };
+            let (y, h) = if below {
+                (base - 1.5, 3.0)
+            } else {
+                (base - 5.0, 10.0)
+            };
             self.rect(Ink::Crash, low, high, y, h);
             let y = if below { base + 14.0 } else { base - 8.0 };
-            self.text(2, Ink::Muted, low + 6.0, y, Anchor::Start, "crashed".to_owned());
+            self.text(
+                2,
+                Ink::Muted,
+                low + 6.0,
+                y,
+                Anchor::Start,
+                "crashed".to_owned(),
+            );
         }
     }
 
@@ -439,41 +580,77 @@ impl Draw<'_> {
         self.sends.push((id, y));
         for check in &strip.checks {
             let odds = at_odds(check, strip);
-            let gap = Span { from: check.at, to: check.sent };
+            let gap = Span {
+                from: check.at,
+                to: check.sent,
+            };
             let open = check.sent.is_none() && check.over;
             let x = self.scale.x(check.at);
             if !open && let Some((low, high)) = self.extent(gap) {
-                self.line(if odds { Ink::GapAtOdds } else { Ink::Gap }, (low, y), (high, y));
+                self.line(
+                    if odds { Ink::GapAtOdds } else { Ink::Gap },
+                    (low, y),
+                    (high, y),
+                );
             }
             if self.sees(check.at) {
-                let ink = if odds { Ink::CheckDotAtOdds } else { Ink::CheckDot };
-                self.marks.push(Mark::Dot { ink, x, y, r: if odds { 5.0 } else { 4.0 }, at: check.at });
+                let ink = if odds {
+                    Ink::CheckDotAtOdds
+                } else {
+                    Ink::CheckDot
+                };
+                self.marks.push(Mark::Dot {
+                    ink,
+                    x,
+                    y,
+                    r: if odds { 5.0 } else { 4.0 },
+                    at: check.at,
+                });
                 let word = match check.verdict {
                     Verdict::Mine => "checked: mine",
                     Verdict::Doubt => "checked: in doubt",
                     Verdict::NotMine => "checked: not mine",
                 };
                 let ink = if odds { Ink::DoubtWord } else { Ink::Muted };
-                self.text(if odds { 1 } else { 6 }, ink, x - 9.0, y + 4.0, Anchor::End, word.to_owned());
+                self.text(
+                    if odds { 1 } else { 6 },
+                    ink,
+                    x - 9.0,
+                    y + 4.0,
+                    Anchor::End,
+                    word.to_owned(),
+                );
             }
             if let Some(sent) = check.sent.filter(|at| self.sees(*at)) {
-                let ink = if odds { Ink::SendDotAtOdds } else { Ink::SendDot };
+                let ink = if odds {
+                    Ink::SendDotAtOdds
+                } else {
+                    Ink::SendDot
+                };
                 let x = self.scale.x(sent);
-                self.marks.push(Mark::Dot { ink, x, y, r: if odds { 5.0 } else { 4.0 }, at: sent });
+                self.marks.push(Mark::Dot {
+                    ink,
+                    x,
+                    y,
+                    r: if odds { 5.0 } else { 4.0 },
+                    at: sent,
+                });
                 let ink = if odds { Ink::DoubtWord } else { Ink::Muted };
-                self.text(if odds { 1 } else { 6 }, ink, x + 9.0, y + 4.0, Anchor::Start, "sent".to_owned());
+                self.text(
+                    if odds { 1 } else { 6 },
+                    ink,
+                    x + 9.0,
+                    y + 4.0,
+                    Anchor::Start,
+                    "sent".to_owned(),
+                );
             }
         }
     }
 
-    fn store_lane(&mut self, id: ProcessId, named: bool) {
+    fn store_lane(&mut self, id: ProcessId) {
         let base = self.y + 20.0;
-        if named {
-            self.name(self.names.name(id), base + 4.0);
-        } else {
-            let name = self.names.name(id).to_owned();
-            self.ground.push(Mark::Text { ink: Ink::Name, x: 12.0, y: base - 7.0, anchor: Anchor::Start, text: name });
-        }
+        self.name(self.names.name(id), base + 4.0);
         self.base(base);
         let film = self.film;
         let strip = &film.strips[usize::from(id.0)];
@@ -494,19 +671,42 @@ impl Draw<'_> {
             Said::AcceptedStale => Ink::Stale,
             Said::Refused => Ink::Refused,
         };
-        let lane = self.sends.iter().find(|(id, _)| *id == write.from).map(|(_, y)| *y);
+        let lane = self
+            .sends
+            .iter()
+            .find(|(id, _)| *id == write.from)
+            .map(|(_, y)| *y);
         if let Some(y) = lane {
             self.line(ink, (self.scale.x(write.sent), y + 4.0), (x, base));
         }
         match write.said {
-            Said::Accepted => self.marks.push(Mark::Dot { ink, x, y: base, r: 4.0, at: write.at }),
-            Said::AcceptedStale => self.marks.push(Mark::Dot { ink, x, y: base, r: 5.0, at: write.at }),
-            Said::Refused => self.marks.push(Mark::Cross { ink, x, y: base, at: write.at }),
+            Said::Accepted => self.marks.push(Mark::Dot {
+                ink,
+                x,
+                y: base,
+                r: 4.0,
+                at: write.at,
+            }),
+            Said::AcceptedStale => self.marks.push(Mark::Dot {
+                ink,
+                x,
+                y: base,
+                r: 5.0,
+                at: write.at,
+            }),
+            Said::Refused => self.marks.push(Mark::Cross {
+                ink,
+                x,
+                y: base,
+                at: write.at,
+            }),
         }
         let (token, highest) = (write.token, write.highest);
         let word = match write.said {
             Said::Accepted => None,
-            Said::AcceptedStale => Some((format!("accepted: {token} after {highest}"), Ink::DoubtWord)),
+            Said::AcceptedStale => {
+                Some((format!("accepted: {token} after {highest}"), Ink::DoubtWord))
+            }
             Said::Refused => Some((format!("refused: {token} < {highest}"), Ink::RefusedWord)),
         };
         if let Some((word, ink)) = word {
@@ -517,7 +717,14 @@ impl Draw<'_> {
             };
             self.text(0, ink, at, base - 6.0, anchor, word);
         } else {
-            self.text(5, Ink::Figure, x, base + 14.0, Anchor::Middle, token.to_string());
+            self.text(
+                5,
+                Ink::Figure,
+                x,
+                base + 14.0,
+                Anchor::Middle,
+                token.to_string(),
+            );
         }
     }
 
@@ -540,18 +747,35 @@ impl Draw<'_> {
         let second = 1_000_000;
         let whole = (self.scale.to.0 - self.scale.from.0) / second;
         let room = (self.scale.right - self.scale.left) / whole.max(1) as f32;
-        let every = [1, 2, 3, 6, 12].into_iter().find(|n| *n as f32 * room >= 42.0).unwrap_or(12);
+        let every = [1, 2, 3, 6, 12]
+            .into_iter()
+            .find(|n| *n as f32 * room >= 42.0)
+            .unwrap_or(12);
         let first = self.scale.from.0 / second;
         for at in (first..=first + whole).filter(|s| s % every == 0) {
             let x = self.scale.x(SimTime(at * second));
-            self.ground.push(Mark::Line { ink: Ink::Tick, from: (x, y), to: (x, y + 5.0) });
+            self.ground.push(Mark::Line {
+                ink: Ink::Tick,
+                from: (x, y),
+                to: (x, y + 5.0),
+            });
             let text = at.to_string();
-            self.ground.push(Mark::Text { ink: Ink::Figure, x, y: y + 18.0, anchor: Anchor::Middle, text });
+            self.ground.push(Mark::Text {
+                ink: Ink::Figure,
+                x,
+                y: y + 18.0,
+                anchor: Anchor::Middle,
+                text,
+            });
         }
-        if self.scale.left > 20.0 {
-            let text = "seconds".to_owned();
-            self.ground.push(Mark::Text { ink: Ink::Muted, x: 8.0, y: y + 18.0, anchor: Anchor::Start, text });
-        }
+        let text = "seconds".to_owned();
+        self.ground.push(Mark::Text {
+            ink: Ink::Muted,
+            x: 8.0,
+            y: y + 18.0,
+            anchor: Anchor::Start,
+            text,
+        });
     }
 }
 
@@ -565,7 +789,11 @@ fn at_odds(check: &Check, strip: &Strip) -> bool {
     }
     let hold = strip.holds.iter().find(|h| h.token == check.token);
     let ended = hold.and_then(|h| h.span.to);
-    let led = strip.parts.iter().rev().find(|p| p.role == Role::Leader && p.term.0 == check.token.0);
+    let led = strip
+        .parts
+        .iter()
+        .rev()
+        .find(|p| p.role == Role::Leader && p.term.0 == check.token.0);
     let ended = ended.or_else(|| led.and_then(|p| p.span.to));
     match (check.verdict, ended, check.sent) {
         (Verdict::Mine, Some(end), Some(sent)) => end <= sent,
@@ -594,7 +822,16 @@ fn place(mut texts: Vec<(u8, Mark)>, scale: &Scale, marks: &[Mark]) -> Vec<Mark>
     let mut taken: Vec<Rect> = Vec::new();
     let mut kept = Vec::new();
     for (_, mark) in texts {
-        let Mark::Text { ink, x, y, anchor, text } = mark else { continue };
+        let Mark::Text {
+            ink,
+            x,
+            y,
+            anchor,
+            text,
+        } = mark
+        else {
+            continue;
+        };
         let w = text_width(&text);
         let mut low = match anchor {
             Anchor::Start => x,
@@ -611,7 +848,13 @@ fn place(mut texts: Vec<(u8, Mark)>, scale: &Scale, marks: &[Mark]) -> Vec<Mark>
                 Anchor::Middle => low + w / 2.0,
                 Anchor::End => low + w,
             };
-            kept.push(Mark::Text { ink, x, y, anchor, text });
+            kept.push(Mark::Text {
+                ink,
+                x,
+                y,
+                anchor,
+                text,
+            });
         }
     }
     kept
@@ -623,7 +866,12 @@ mod tests {
 
     #[test]
     fn the_scale_goes_both_ways() {
-        let scale = Scale { left: 70.0, right: 880.0, from: SimTime(0), to: SimTime(18_000_000) };
+        let scale = Scale {
+            left: 70.0,
+            right: 880.0,
+            from: SimTime(0),
+            to: SimTime(18_000_000),
+        };
         assert_eq!(scale.x(SimTime(0)), 70.0);
         assert_eq!(scale.x(SimTime(18_000_000)), 880.0);
         let there = scale.time(scale.x(SimTime(6_000_000)));
@@ -650,7 +898,12 @@ mod tests {
             anchor: Anchor::Start,
             text: text.to_owned(),
         };
-        let scale = Scale { left: 0.0, right: 400.0, from: SimTime(0), to: SimTime(1) };
+        let scale = Scale {
+            left: 0.0,
+            right: 400.0,
+            from: SimTime(0),
+            to: SimTime(1),
+        };
         let kept = place(vec![(3, text("less")), (1, text("more"))], &scale, &[]);
         assert_eq!(kept, vec![text("more")]);
     }
