@@ -65,6 +65,10 @@ impl Client {
             Input::Timer(TimerKind::ClientTimeout) => self.on_timeout(cx),
             Input::Put { key, value } => {
                 self.waiting.push_back((key, value));
+                if self.under_way().is_some() {
+                    let place = self.waiting.len() as u32;
+                    cx.fact(Rule::Commanded, || Event::WorkQueued { place });
+                }
                 self.start_next(cx);
             }
             Input::Timer(_)

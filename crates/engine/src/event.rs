@@ -311,6 +311,10 @@ pub enum Event {
         message: MessageId,
         kind: MessageKind,
     },
+    /// It was given work while other work was under way: `place` 1 is next.
+    WorkQueued {
+        place: u32,
+    },
     /// Something fell due while the process slept; it waits.
     WaitedAsleep {
         process: ProcessId,
@@ -476,6 +480,10 @@ pub enum Event {
     },
 
     // Workers.
+    /// It was told what to hold from now on.
+    LeaseWanted {
+        resource: ResourceId,
+    },
     LeaseAsked {
         resource: ResourceId,
         server: ProcessId,
@@ -536,6 +544,11 @@ pub enum Event {
     /// It looked at its own authority; `token` is what a write would carry.
     Checked {
         verdict: Verdict,
+        token: Token,
+    },
+    /// It goes on to write without a look at its authority (`check_before_write` off).
+    WriteUnchecked {
+        store: ProcessId,
         token: Token,
     },
     WriteWithheld {
@@ -625,6 +638,7 @@ impl Event {
             Self::MessageDuplicated { .. } => "message-duplicated",
             Self::MessageDelayed { .. } => "message-delayed",
             Self::MessageHurried { .. } => "message-hurried",
+            Self::WorkQueued { .. } => "work-queued",
             Self::WaitedAsleep { .. } => "waited-asleep",
             Self::SyncEnded => "sync-ended",
             Self::ElectionStarted { .. } => "election-started",
@@ -663,6 +677,7 @@ impl Event {
             Self::RenewalConfirmed { .. } => "renewal-confirmed",
             Self::RenewalRefused { .. } => "renewal-refused",
             Self::ExpiryProposed { .. } => "expiry-proposed",
+            Self::LeaseWanted { .. } => "lease-wanted",
             Self::LeaseAsked { .. } => "lease-asked",
             Self::ServerTried { .. } => "server-tried",
             Self::QueuedForLease { .. } => "queued-for-lease",
@@ -677,6 +692,7 @@ impl Event {
             Self::LeaseGivenBack { .. } => "lease-given-back",
             Self::StoppedWaiting { .. } => "stopped-waiting",
             Self::Checked { .. } => "checked",
+            Self::WriteUnchecked { .. } => "write-unchecked",
             Self::WriteWithheld { .. } => "write-withheld",
             Self::WriteSent { .. } => "write-sent",
             Self::WriteEnded { .. } => "write-ended",

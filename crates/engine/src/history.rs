@@ -592,6 +592,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::LeaseGivenBack { .. }
         | Event::StoppedWaiting { .. }
         | Event::Checked { .. }
+        | Event::WriteUnchecked { .. }
         | Event::WriteWithheld { .. }
         | Event::WriteSent { .. }
         | Event::WriteEnded { .. }
@@ -604,6 +605,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::InvariantBroken { .. } => true,
         Event::MessageSent { .. }
         | Event::MessageDropped { .. }
+        | Event::WorkQueued { .. }
         | Event::WaitedAsleep { .. }
         | Event::SyncEnded
         | Event::TermAdopted { .. }
@@ -626,6 +628,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::LeaseArmed { .. }
         | Event::RenewalReceived { .. }
         | Event::RenewalConfirmed { .. }
+        | Event::LeaseWanted { .. }
         | Event::LeaseAsked { .. }
         | Event::ServerTried { .. }
         | Event::QueuedForLease { .. }

@@ -261,7 +261,10 @@ impl Worker {
     // Asking --------------------------------------------------------------------------------
 
     fn on_acquire<R: Recorder>(&mut self, resource: ResourceId, cx: &mut Cx<'_, R>) {
-        self.wanted = Some(resource);
+        if self.wanted != Some(resource) {
+            self.wanted = Some(resource);
+            cx.fact(Rule::Commanded, || Event::LeaseWanted { resource });
+        }
         if matches!(self.lease, Lease::Idle) {
             self.ask_anew(resource, cx);
         }

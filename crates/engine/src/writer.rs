@@ -94,6 +94,10 @@ impl Writer {
         cx: &mut Cx<'_, R>,
     ) {
         self.waiting.push_back((store, value));
+        if self.current.is_some() {
+            let place = self.waiting.len() as u32;
+            cx.fact(Rule::Commanded, || Event::WorkQueued { place });
+        }
         self.start_next(authority, cx);
     }
 
@@ -115,6 +119,11 @@ impl Writer {
                     });
                     continue;
                 }
+            } else {
+                cx.fact(Rule::WriteCarriesToken, || Event::WriteUnchecked {
+                    store,
+                    token,
+                });
             }
             let request = cx.next_request();
             self.current = Some(Writing {

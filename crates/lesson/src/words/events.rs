@@ -164,6 +164,9 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
                 message_name(*message, names)
             )
         }
+        Event::WorkQueued { place } => {
+            format!("{who} has other work under way; this waits, number {place} in line.")
+        }
         Event::WaitedAsleep { process } => {
             format!("{} is asleep; this waits until it wakes.", name(process))
         }
@@ -418,6 +421,9 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         }
 
         // Workers.
+        Event::LeaseWanted { resource } => {
+            format!("{who} wants {} from now on.", thing(resource))
+        }
         Event::LeaseAsked {
             resource,
             server,
@@ -499,6 +505,12 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             token,
         } => {
             format!("{who} checks: {}, token {token}.", verdict(*said))
+        }
+        Event::WriteUnchecked { store, token } => {
+            format!(
+                "{who} will write to {} with token {token}, without a check.",
+                name(store)
+            )
         }
         Event::WriteWithheld {
             store,

@@ -27,9 +27,6 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::ElectionTimeout => {
             "Who hears no leader for its election timeout stands for election."
         }
-        Rule::TimerReset => {
-            "Hearing the leader, or granting a vote, starts the election timeout anew."
-        }
         Rule::VoteOncePerTerm => "A server votes for one candidate in each term.",
         Rule::VoteForUpToDateLog => {
             "A vote goes only to a log at least as up to date as one's own."
