@@ -7,7 +7,9 @@ use leasehold_engine::switch::{Guards, Switch};
 #[test]
 fn the_table_of_switches_matches_the_code() {
     let text = include_str!("../../../ARCHITECTURE.md");
-    let rows = text.lines().filter(|line| line.starts_with("| `") && line.matches('|').count() == 5);
+    let rows = text
+        .lines()
+        .filter(|line| line.starts_with("| `") && line.matches('|').count() == 5);
     let rows: Vec<(String, String, String)> = rows
         .map(|line| {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -23,7 +25,11 @@ fn the_table_of_switches_matches_the_code() {
                 Guards::Liveness => "liveness",
             };
             let breaks = switch.breaks().map_or("-", |invariant| invariant.id());
-            (switch.name().to_owned(), guards.to_owned(), breaks.to_owned())
+            (
+                switch.name().to_owned(),
+                guards.to_owned(),
+                breaks.to_owned(),
+            )
         })
         .collect();
     assert_eq!(rows, code);
