@@ -14,8 +14,8 @@ use leasehold_player::text::{part, px};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
-    Document, Element, HtmlDialogElement, HtmlElement, KeyboardEvent, ResizeObserver, Storage,
-    UrlSearchParams, Window,
+    Document, Element, HtmlDialogElement, HtmlElement, KeyboardEvent, MouseEvent, ResizeObserver,
+    Storage, UrlSearchParams, Window,
 };
 
 pub(crate) const PROGRESS: &str = "leasehold.progress";
@@ -353,6 +353,10 @@ pub(crate) fn listen(
             return;
         }
         let name = event.key();
+        if name == "Escape" && close_menus(None, true) {
+            event.prevent_default();
+            return;
+        }
         if !takes_key(&event, &name) {
             return;
         }
@@ -362,6 +366,13 @@ pub(crate) fn listen(
     });
     let _ = root().add_event_listener_with_callback("keydown", on_key.as_ref().unchecked_ref());
     listeners._closures.push(on_key.into_js_value());
+
+    let on_click = Closure::<dyn Fn(MouseEvent)>::new(move |event: MouseEvent| {
+        let target = event.composed_path().get(0).dyn_into::<Element>().ok();
+        close_menus(target.as_ref(), false);
+    });
+    let _ = document().add_event_listener_with_callback("click", on_click.as_ref().unchecked_ref());
+    listeners._closures.push(on_click.into_js_value());
 
     let seen = RefCell::new((0, 0));
     let measure = move || {
@@ -384,6 +395,34 @@ pub(crate) fn listen(
     }
     listeners._closures.push(on_size.into_js_value());
     listeners
+}
+
+/// Closes open menus: all but the one that `at` is in, and that one too when an item of it was chosen.
+/// True if one was open.
+fn close_menus(at: Option<&Element>, gives_focus: bool) -> bool {
+    let Ok(open) = document().query_selector_all("details.menu[open]") else {
+        return false;
+    };
+    let chosen = at.is_some_and(|at| at.closest(".item").ok().flatten().is_some());
+    let mut closed = false;
+    for n in 0..open.length() {
+        let Some(menu) = open.get(n).and_then(|node| node.dyn_into::<Element>().ok()) else {
+            continue;
+        };
+        let is_inside = at.is_some_and(|at| menu.contains(Some(at)));
+        if is_inside && !chosen {
+            continue;
+        }
+        let _ = menu.remove_attribute("open");
+        closed = true;
+        let summary = menu.query_selector("summary").ok().flatten();
+        if let Some(summary) = summary.and_then(|s| s.dyn_into::<HtmlElement>().ok())
+            && (gives_focus || is_inside)
+        {
+            let _ = summary.focus();
+        }
+    }
+    closed
 }
 
 /// Whether a key may act here: the table knows it, and what has the focus does not need it itself.

@@ -77,6 +77,24 @@ test("processes are one tab stop with arrows inside", async ({ page }) => {
   expect(width).toBeGreaterThanOrEqual(2);
 });
 
+test("a menu closes by Esc and by choosing, and the focus stays with it", async ({ page }) => {
+  await open(page);
+  const more = page.locator(".verbs summary", { hasText: "More" });
+  await more.focus();
+  await page.keyboard.press("Enter");
+  const item = page.locator(".items").getByRole("button", { name: "Crash A" });
+  await expect(item).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(item).toBeHidden();
+  await expect(more).toBeFocused();
+  await expect(page.locator("[data-name=A]")).toHaveAttribute("aria-pressed", "true");
+  await page.keyboard.press("Enter");
+  await tabTo(page, item);
+  await page.keyboard.press("Enter");
+  await expect(page.locator("[data-name=A]")).toHaveClass(/crashed/);
+  await expect(page.locator(".menu[open]")).toHaveCount(0);
+});
+
 test("a dialog keeps the focus and gives it back", async ({ page }) => {
   await open(page);
   const lessons = page.getByRole("button", { name: "Lessons" });

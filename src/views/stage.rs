@@ -143,17 +143,26 @@ fn is_looked_at(cx: &Cx<'_>, name: &str) -> bool {
     cx.stage.look_at.as_deref() == Some(name)
 }
 
-/// The button of a process: selecting it brings its tools.
-fn process_button(
-    cx: &Cx<'_>,
+/// The button of a process: what it is, and where it stands.
+struct Button<'a> {
     id: ProcessId,
     kind: Kind,
-    name: &str,
+    name: &'a str,
     label: String,
     class: Classes,
     style: String,
-    inner: Html,
-) -> Html {
+}
+
+/// The button of a process: selecting it brings its tools.
+fn process_button(cx: &Cx<'_>, button: Button<'_>, inner: Html) -> Html {
+    let Button {
+        id,
+        kind,
+        name,
+        label,
+        class,
+        style,
+    } = button;
     let tabindex = if cx.tab_stop == Some(id) { "0" } else { "-1" };
     html! {
         <button type="button" id={format!("p{}-{id}", cx.stage.index)} class={classes!("process", class)} style={style}
@@ -236,16 +245,16 @@ fn server_dot(cx: &Cx<'_>, server: &Server) -> Html {
             <span>{ &server.name }</span>
         </>
     };
-    process_button(
-        cx,
-        server.id,
-        Kind::Server,
-        &server.name,
+    let (id, name, style) = (server.id, server.name.as_str(), String::new());
+    let button = Button {
+        id,
+        kind: Kind::Server,
+        name,
         label,
         class,
-        String::new(),
-        inner,
-    )
+        style,
+    };
+    process_button(cx, button, inner)
 }
 
 fn crown(filled: bool) -> Html {
@@ -288,13 +297,13 @@ fn server_disc(cx: &Cx<'_>, server: &Server, seat: &Seat) -> Html {
     let tone = if server.at_odds { "doubt" } else { "plain" };
     html! {
         <>
-            { process_button(cx, server.id, Kind::Server, &server.name, server_label(server), class, style, inner) }
+            { process_button(cx, Button { id: server.id, kind: Kind::Server, name: &server.name, label: server_label(server), class, style }, inner) }
             <div class={classes!("words", "of-server", group_class(server.group))} style={at(seat.words)} data-box={format!("words {}", server.name)}>
                 <span class={classes!("belief", tone)}>{ &server.words }</span>
                 if server.at_odds {
                     <span class="truth">{ &server.truth }</span>
-                } else if let Some(believes) = server.believes.as_ref().filter(|_| server.role == Role::Leader) {
-                    <span class="age" id={format!("age{}-{}", cx.stage.index, server.id)}>{ if believes.checked_at.is_some() { "" } else { "" } }</span>
+                } else if server.believes.is_some() && server.role == Role::Leader {
+                    <span class="age" id={format!("age{}-{}", cx.stage.index, server.id)}></span>
                 }
                 { log(server) }
             </div>
@@ -391,7 +400,7 @@ fn worker(cx: &Cx<'_>, worker: &Worker, seat: &Seat) -> Html {
     let truth = truth_rect(cx, seat);
     html! {
         <>
-            { process_button(cx, worker.id, Kind::Worker, &worker.name, worker_label(worker), class, at(square(seat.center, r)), inner) }
+            { process_button(cx, Button { id: worker.id, kind: Kind::Worker, name: &worker.name, label: worker_label(worker), class, style: at(square(seat.center, r)) }, inner) }
             <div class={classes!("words", "of-worker", group_class(worker.group))} style={at(seat.words)} data-box={format!("words {}", worker.name)}>
                 { belief(cx, worker) }
                 if cx.layout.shape == Shape::Rows {
@@ -455,7 +464,7 @@ fn client_disc(cx: &Cx<'_>, client: &Client, seat: &Seat) -> Html {
     let label = format!("Client {}: {}", client.name, client.words);
     html! {
         <>
-            { process_button(cx, client.id, Kind::Client, &client.name, label, class, at(square(seat.center, seat.radius)), inner) }
+            { process_button(cx, Button { id: client.id, kind: Kind::Client, name: &client.name, label, class, style: at(square(seat.center, seat.radius)) }, inner) }
             <div class={classes!("words", "of-client", group_class(client.group))} style={at(seat.words)} data-box={format!("words {}", client.name)}>
                 <span class={client.tone.class()}>{ &client.words }</span>
             </div>
@@ -496,7 +505,7 @@ fn store(cx: &Cx<'_>, store: &Store, seat: &StoreSeat) -> Html {
         <>
             <section class={classes!("store", gate, store.condition.class(), group_class(store.group), is_looked_at(cx, &store.name).then_some("watched"))}
                 style={at(seat.block)} data-box={format!("store {}", store.name)} aria-label={format!("Store {}", store.name)}>
-                { process_button(cx, store.id, Kind::Store, &store.name, label, class, String::new(), inner) }
+                { process_button(cx, Button { id: store.id, kind: Kind::Store, name: &store.name, label, class, style: String::new() }, inner) }
                 <span class="gate-words">{ if store.condition == Condition::Crashed { "crashed" } else { gate_words } }</span>
                 <ol class="writes" aria-label="Writes, latest last">
                     if store.rows.is_empty() { <li class="none">{ "no writes yet" }</li> }

@@ -430,7 +430,7 @@ impl Player {
         let notice = self
             .notice
             .as_ref()
-            .map(|Notice { what, remedy }| (what.clone(), remedy.clone()));
+            .map(|Notice { what, remedy }| (typeset(what), typeset(remedy)));
         if let Some(sandbox) = &self.sandbox {
             let text = match &sandbox.exercise {
                 Some(trial) => trial.exercise.goal().text.clone(),

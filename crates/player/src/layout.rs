@@ -215,9 +215,9 @@ pub fn wide_from(cast: &Cast) -> f32 {
     let clients = if cast.clients.is_empty() { 0.0 } else { 110.0 };
     let stores = if cast.stores.is_empty() { 0.0 } else { 244.0 };
     let ring: f32 = if cast.servers.len() <= 3 {
-        366.0
+        376.0
     } else {
-        460.0
+        470.0
     };
     (60.0 + clients + stores + ring).max(560.0)
 }
@@ -276,7 +276,7 @@ fn wide(cast: &Cast, width: f32, height: f32) -> Layout {
     let store_w = if cast.stores.is_empty() {
         0.0
     } else {
-        (width * 0.19).clamp(150.0, 210.0)
+        (width * 0.19).clamp(160.0, 210.0)
     };
     let stores = wide_stores(cast, area, store_w);
     let right = stores
@@ -296,7 +296,7 @@ fn wide(cast: &Cast, width: f32, height: f32) -> Layout {
     let mut service = None;
     if cast.folded() {
         let room = area.h - if cast.clients.is_empty() { 0.0 } else { 96.0 };
-        let h = room.min(316.0);
+        let h = room.min(440.0);
         service = Some(Rect::new(left.x, area.y + (room - h) / 2.0, left.w, h));
         let below = Rect::new(left.x, area.y + room + 8.0, left.w, 88.0);
         let each = left.w / cast.clients.len().max(1) as f32;
@@ -408,7 +408,7 @@ fn around(part: usize, of: usize) -> Point {
     (0..part).fold(Point { x: 0.0, y: -1.0 }, turn)
 }
 
-const SERVER_BLOCK: (f32, f32) = (168.0, 118.0);
+const SERVER_BLOCK: (f32, f32) = (172.0, 118.0);
 
 fn ring_of_servers(cast: &Cast, area: Rect) -> Vec<Seat> {
     let count = cast.servers.len();

@@ -91,6 +91,7 @@ fn short(value: u64, unit: u64) -> String {
 pub fn typeset(text: &str) -> String {
     let mut set = String::with_capacity(text.len());
     let mut before = ' ';
+    let mut ticks = 0;
     for c in text.chars() {
         let opens = before.is_whitespace() || before == '(';
         set.push(match c {
@@ -98,6 +99,11 @@ pub fn typeset(text: &str) -> String {
             '\'' => '’',
             '"' if opens => '“',
             '"' => '”',
+            // What stands as it is written, between two ticks.
+            '`' => {
+                ticks += 1;
+                if ticks % 2 == 1 { '“' } else { '”' }
+            }
             c => c,
         });
         before = c;
@@ -160,6 +166,7 @@ mod tests {
 
     #[test]
     fn quotes_are_set() {
+        assert_eq!(typeset("`C` is"), "“C” is");
         assert_eq!(
             typeset("A's \"charge 7\" ('now')"),
             "A’s “charge 7” (‘now’)"
