@@ -113,6 +113,8 @@ impl Swarm {
                 .collect(),
             clients: vec!["c1".into()],
             stores: vec!["orders".into()],
+            loss_ppm: if self.chance(1, 4) { 30_000 } else { 0 },
+            duplication_ppm: if self.chance(1, 4) { 30_000 } else { 0 },
             lease,
             renew_every: Duration(lease.0 * 32 / 100),
             sync: if self.chance(1, 3) {

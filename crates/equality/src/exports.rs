@@ -19,7 +19,6 @@ static STATE: Mutex<(String, Totals)> = Mutex::new((
         steps: 0,
         bytes: 0,
         broken: 0,
-        refused: 0,
     },
 ));
 

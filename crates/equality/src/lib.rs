@@ -33,7 +33,6 @@ pub struct Totals {
     pub steps: u64,
     pub bytes: u64,
     pub broken: u64,
-    pub refused: u64,
 }
 
 impl Totals {
@@ -44,11 +43,10 @@ impl Totals {
             steps,
             bytes,
             broken,
-            refused,
         } = self;
         format!(
             "{} lessons and {WORLDS} worlds of {STEPS} steps: {steps} steps, {bytes} bytes of trace, \
-             {broken} broken invariants, {refused} commands that could not be carried out\n",
+             {broken} broken invariants\n",
             LESSONS.len()
         )
     }
@@ -71,7 +69,6 @@ impl Trace {
                 steps: 0,
                 bytes: 0,
                 broken: 0,
-                refused: 0,
             },
         }
     }
@@ -82,11 +79,6 @@ impl Trace {
         tests::check_sentences(step, world);
         let line = words::trace_line(step, world.names());
         self.line(&format!("{line} {:016x}", world.state_hash()));
-    }
-
-    pub(crate) fn refused(&mut self, command: &str, why: &str) {
-        self.totals.refused += 1;
-        self.line(&format!("not carried out: {command}: {why}"));
     }
 
     fn line(&mut self, line: &str) {
@@ -120,12 +112,10 @@ pub fn run(part: u64, full: bool, totals: &mut Totals) -> String {
         steps,
         bytes,
         broken,
-        refused,
     } = trace.totals;
     totals.steps += steps;
     totals.bytes += bytes;
     totals.broken += broken;
-    totals.refused += refused;
     let digest = trace.hasher.finish();
     let mut text = trace.full.unwrap_or_default();
     text.push_str(&format!(
