@@ -1,0 +1,477 @@
+//! The lease service at its leader: what it is asked, what it grants, and when a lease runs out.
+//!
+//! The clerk with the stopwatch. Grants and their ends are entries of the log; only when to ask for an end is
+//! decided here, on this server's own monotonic clock.
+
+use std::sync::Arc;
+
+use super::{Armed, Renewal, Role, Server, on_majority};
+use crate::event::TimerKind;
+use crate::event::{Event, RenewRefusal};
+use crate::process::{AnswerTo, Cx, Message as Envelope, Recorder};
+use crate::registry::{Applied, Holder, Op};
+use crate::rule::Rule;
+use crate::service::{Answer, AnswerWhat, Ask, AskWhat};
+use crate::switch::Switch;
+use crate::units::{LogIndex, ProcessId, RequestId, ResourceId, Token};
+
+impl Server {
+    pub(super) fn on_ask<R: Recorder>(&mut self, asker: ProcessId, ask: Ask, cx: &mut Cx<'_, R>) {
+        let Ask { request, what } = ask;
+        if !self.is_leader() {
+            let hint = self.leader_known();
+            cx.fact(Rule::OnlyLeaderServes, || Event::NotLeaderAnswered {
+                asker,
+                hint,
+            });
+            let to = match what {
+                AskWhat::Acquire { .. } => AnswerTo::Acquire,
+                AskWhat::Renew { .. } => AnswerTo::Renew,
+                AskWhat::Release { .. } => AnswerTo::Release,
+                AskWhat::Put { .. } => AnswerTo::Put,
+            };
+            answer(asker, request, AnswerWhat::NotLeader { hint }, to, cx);
+            return;
+        }
+        match what {
+            AskWhat::Acquire { resource } => self.on_acquire(asker, request, resource, cx),
+            AskWhat::Renew { resource, token } => {
+                self.on_renew(
+                    Renewal {
+                        worker: asker,
+                        request,
+                        resource,
+                        token,
+                        round: 0,
+                    },
+                    cx,
+                );
+            }
+            AskWhat::Release { resource } => {
+                let counted = self.counted(resource, cx);
+                let op = Op::Release {
+                    worker: asker,
+                    resource,
+                    request,
+                    counted,
+                };
+                self.append(op, Rule::LeaderAppends, cx);
+            }
+            AskWhat::Put { key, value } => {
+                let op = Op::Put {
+                    client: asker,
+                    request,
+                    key,
+                    value,
+                };
+                if !cx.is_on(Switch::ReplyAfterCommit) {
+                    answer(asker, request, AnswerWhat::Accepted, AnswerTo::Put, cx);
+                }
+                self.append(op, Rule::LeaderAppends, cx);
+            }
+        }
+    }
+
+    fn on_acquire<R: Recorder>(
+        &mut self,
+        worker: ProcessId,
+        request: RequestId,
+        resource: ResourceId,
+        cx: &mut Cx<'_, R>,
+    ) {
+        // What was applied already needs no second entry. A stale leader's answer does no harm: a grant
+        // is counted from when the worker first asked, and one that is over is confirmed by a renewal.
+        if cx.is_on(Switch::OpDedupe)
+            && let Some(standing) = self.registry.standing(resource, worker, request)
+        {
+            cx.fact(Rule::RetryIsAnsweredOnce, || Event::RequestRepeated {
+                asker: worker,
+                request,
+            });
+            self.answer_applied(standing, cx);
+            return;
+        }
+        let free = self.registry.resource(resource).holder.is_none();
+        let decided = free && !cx.is_on(Switch::GrantAtApply);
+        let counted = self.counted(resource, cx);
+        let op = Op::Acquire {
+            worker,
+            resource,
+            request,
+            decided,
+            counted,
+        };
+        self.append(op, Rule::LeaderAppends, cx);
+    }
+
+    /// The token that a leader counts in memory where the counter is not replicated state.
+    fn counted<R: Recorder>(&self, resource: ResourceId, cx: &Cx<'_, R>) -> Option<Token> {
+        match &self.role {
+            Role::Leader(leading) if !cx.is_on(Switch::DurableTokenCounter) => {
+                Some(Token(leading.counted[usize::from(resource.0)] + 1))
+            }
+            Role::Leader(_) | Role::Follower { .. } | Role::Candidate { .. } => None,
+        }
+    }
+
+    pub(super) fn apply<R: Recorder>(&mut self, index: LogIndex, cx: &mut Cx<'_, R>) {
+        let entry = self.log.entry(index).expect("commit is within the log");
+        cx.fact(Rule::ApplyInOrder, || Event::EntryApplied {
+            index,
+            term: entry.term,
+            entry: entry.kind(),
+        });
+        let applied = self.registry.apply(&entry.op, cx.is_on(Switch::OpDedupe));
+        match applied {
+            Applied::Nothing => {
+                if !matches!(entry.op, Op::Noop) {
+                    cx.fact(Rule::ExpiryIsLogged, || Event::NothingToDo { index });
+                }
+            }
+            Applied::Granted { resource, holder } => self.on_granted(resource, holder, cx),
+            Applied::Queued {
+                resource,
+                waiter,
+                place,
+            } => {
+                let worker = waiter.worker;
+                cx.fact(Rule::QueueWhenHeld, || Event::WaiterQueued {
+                    resource,
+                    worker,
+                    place,
+                });
+            }
+            Applied::GrantRepeated {
+                holder: Holder {
+                    worker, request, ..
+                },
+                ..
+            } => {
+                cx.fact(Rule::RetryIsAnsweredOnce, || Event::RequestRepeated {
+                    asker: worker,
+                    request,
+                });
+            }
+            Applied::QueueRepeated { waiter, .. } => {
+                let (asker, request) = (waiter.worker, waiter.request);
+                cx.fact(Rule::RetryIsAnsweredOnce, || Event::RequestRepeated {
+                    asker,
+                    request,
+                });
+            }
+            Applied::Released {
+                resource,
+                ended,
+                next,
+                ..
+            } => {
+                let (worker, token) = (ended.worker, ended.token);
+                self.armed[usize::from(resource.0)] = None;
+                cx.fact(Rule::ReleaseByHolder, || Event::LeaseReleased {
+                    resource,
+                    worker,
+                    token,
+                });
+                if let Some(holder) = next {
+                    self.on_granted(resource, holder, cx);
+                }
+            }
+            Applied::LeftQueue {
+                resource, worker, ..
+            } => {
+                cx.fact(Rule::LeaveQueue, || Event::WaiterLeft { resource, worker });
+            }
+            Applied::ReleaseRepeated { worker, request }
+            | Applied::PutRepeated {
+                client: worker,
+                request,
+            } => {
+                cx.fact(Rule::RetryIsAnsweredOnce, || Event::RequestRepeated {
+                    asker: worker,
+                    request,
+                });
+            }
+            Applied::Expired {
+                resource,
+                ended,
+                next,
+            } => {
+                let (worker, token) = (ended.worker, ended.token);
+                self.armed[usize::from(resource.0)] = None;
+                cx.fact(Rule::ExpiryIsLogged, || Event::LeaseExpired {
+                    resource,
+                    worker,
+                    token,
+                });
+                if let Some(holder) = next {
+                    self.on_granted(resource, holder, cx);
+                }
+            }
+            Applied::Put { client, request } => {
+                if let Op::Put { key, value, .. } = &entry.op {
+                    let (key, value): (Arc<str>, Arc<str>) = (key.clone(), value.clone());
+                    cx.fact(Rule::PutIsApplied, || Event::PutApplied {
+                        client,
+                        request,
+                        key,
+                        value,
+                    });
+                }
+            }
+        }
+        if self.is_leader() {
+            self.answer_applied(applied, cx);
+            self.set_expiry_timer(cx);
+        }
+    }
+
+    fn on_granted<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        holder: Holder,
+        cx: &mut Cx<'_, R>,
+    ) {
+        let Holder { worker, token, .. } = holder;
+        cx.fact(Rule::GrantWhenFree, || Event::LeaseGranted {
+            resource,
+            worker,
+            token,
+        });
+        self.arm(resource, token, cx);
+        if let Role::Leader(leading) = &mut self.role {
+            leading.counted[usize::from(resource.0)] += 1;
+        }
+    }
+
+    /// Tells the asker what its entry came to; the leader that applies it answers, whoever proposed it.
+    fn answer_applied<R: Recorder>(&self, applied: Applied, cx: &mut Cx<'_, R>) {
+        let grant = |resource, holder: Holder, cx: &mut Cx<'_, R>| {
+            let what = AnswerWhat::Granted {
+                resource,
+                token: holder.token,
+            };
+            answer(holder.worker, holder.request, what, AnswerTo::Acquire, cx);
+        };
+        match applied {
+            Applied::Nothing => {}
+            Applied::Granted { resource, holder } | Applied::GrantRepeated { resource, holder } => {
+                grant(resource, holder, cx);
+            }
+            Applied::Queued {
+                resource,
+                waiter,
+                place,
+            }
+            | Applied::QueueRepeated {
+                resource,
+                waiter,
+                place,
+            } => {
+                let what = AnswerWhat::Queued { resource, place };
+                answer(waiter.worker, waiter.request, what, AnswerTo::Acquire, cx);
+            }
+            Applied::Released {
+                resource,
+                ended,
+                request,
+                next,
+            } => {
+                answer(
+                    ended.worker,
+                    request,
+                    AnswerWhat::Released,
+                    AnswerTo::Release,
+                    cx,
+                );
+                if let Some(holder) = next {
+                    grant(resource, holder, cx);
+                }
+            }
+            Applied::LeftQueue {
+                worker, request, ..
+            }
+            | Applied::ReleaseRepeated { worker, request } => {
+                answer(worker, request, AnswerWhat::Released, AnswerTo::Release, cx);
+            }
+            Applied::Expired { resource, next, .. } => {
+                if let Some(holder) = next {
+                    grant(resource, holder, cx);
+                }
+            }
+            Applied::Put { client, request } | Applied::PutRepeated { client, request } => {
+                if cx.is_on(Switch::ReplyAfterCommit) {
+                    answer(client, request, AnswerWhat::Accepted, AnswerTo::Put, cx);
+                }
+            }
+        }
+    }
+
+    fn arm<R: Recorder>(&mut self, resource: ResourceId, token: Token, cx: &mut Cx<'_, R>) {
+        let until = cx.now.plus(cx.setup.lease);
+        self.armed[usize::from(resource.0)] = Some(Armed {
+            token,
+            until,
+            expiring: false,
+        });
+        if self.is_leader() {
+            cx.fact(Rule::ExpiryByLeadersClock, || Event::LeaseArmed {
+                resource,
+                until,
+                token,
+            });
+        }
+    }
+
+    /// A new leader cannot know how long ago a holder renewed: every lease gets its full time again.
+    pub(super) fn rearm_leases<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let extend = cx.is_on(Switch::FailoverExtendsLeases);
+        let until = cx.now.plus(cx.setup.lease);
+        let mut count = 0;
+        for armed in self.armed.iter_mut().flatten() {
+            armed.expiring = false;
+            if extend {
+                armed.until = until;
+                count += 1;
+            }
+        }
+        if count > 0 {
+            cx.fact(Rule::NewLeaderRearmsLeases, || Event::LeasesRearmed {
+                count,
+            });
+        }
+    }
+
+    pub(super) fn set_expiry_timer<R: Recorder>(&self, cx: &mut Cx<'_, R>) {
+        let pending = self.armed.iter().flatten().filter(|a| !a.expiring);
+        match pending.map(|a| a.until).min() {
+            Some(at) => cx.set_timer_at(TimerKind::Expiry, at.max(cx.now)),
+            None => cx.cancel_timer(TimerKind::Expiry),
+        }
+    }
+
+    pub(super) fn on_expiry_timer<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        for at in 0..self.armed.len() {
+            let resource = ResourceId(at as u8);
+            let Some(armed) = &mut self.armed[at] else {
+                continue;
+            };
+            if armed.expiring || cx.now < armed.until {
+                continue;
+            }
+            armed.expiring = true;
+            let token = armed.token;
+            cx.fact(Rule::ExpiryByLeadersClock, || Event::ExpiryProposed {
+                resource,
+                token,
+            });
+            let counted = self.counted(resource, cx);
+            self.append(
+                Op::Expire {
+                    resource,
+                    token,
+                    counted,
+                },
+                Rule::ExpiryIsLogged,
+                cx,
+            );
+        }
+        self.set_expiry_timer(cx);
+    }
+
+    fn on_renew<R: Recorder>(&mut self, mut renewal: Renewal, cx: &mut Cx<'_, R>) {
+        let (worker, resource) = (renewal.worker, renewal.resource);
+        cx.fact(Rule::RenewConfirmedByMajority, || Event::RenewalReceived {
+            worker,
+            resource,
+        });
+        if !cx.is_on(Switch::RenewQuorumRound) {
+            self.decide_renewal(renewal, cx);
+            return;
+        }
+        // Only answers to a round that begins after the renewal arrived show that nobody else led then.
+        self.broadcast(cx);
+        if let Role::Leader(leading) = &mut self.role {
+            renewal.round = leading.round;
+            leading.renewals.push(renewal);
+        }
+        self.confirm_renewals(cx);
+    }
+
+    pub(super) fn confirm_renewals<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let applied = self.applied;
+        let Role::Leader(leading) = &mut self.role else {
+            return;
+        };
+        if leading.renewals.is_empty() || applied < leading.first_index {
+            return;
+        }
+        let confirmed = on_majority(&leading.progress, |p| p.round);
+        let (ready, waiting): (Vec<_>, Vec<_>) = leading
+            .renewals
+            .iter()
+            .copied()
+            .partition(|r| r.round <= confirmed);
+        leading.renewals = waiting;
+        for renewal in ready {
+            self.decide_renewal(renewal, cx);
+        }
+    }
+
+    fn decide_renewal<R: Recorder>(&mut self, renewal: Renewal, cx: &mut Cx<'_, R>) {
+        let Renewal {
+            worker,
+            request,
+            resource,
+            token,
+            ..
+        } = renewal;
+        let holder = self.registry.resource(resource).holder;
+        let armed = &mut self.armed[usize::from(resource.0)];
+        let refusal = match (holder, armed.as_mut()) {
+            (Some(holder), _) if holder.worker != worker => Some(RenewRefusal::NotHolder),
+            (Some(holder), _) if holder.token != token => Some(RenewRefusal::OtherToken {
+                current: holder.token,
+            }),
+            // Expiry first: at the very tick, the lease is over.
+            (Some(_), Some(armed)) if armed.expiring || armed.until <= cx.now => {
+                Some(RenewRefusal::Expiring)
+            }
+            (Some(_), Some(armed)) => {
+                armed.until = cx.now.plus(cx.setup.lease);
+                None
+            }
+            (None, _) | (_, None) => Some(RenewRefusal::NotHolder),
+        };
+        let what = match refusal {
+            Some(why) => {
+                cx.fact(Rule::RenewRefusedToOthers, || Event::RenewalRefused {
+                    worker,
+                    resource,
+                    why,
+                });
+                AnswerWhat::RenewRefused { resource, why }
+            }
+            None => {
+                let until = cx.now.plus(cx.setup.lease);
+                cx.fact(Rule::RenewHolderOnly, || Event::RenewalConfirmed {
+                    worker,
+                    resource,
+                    until,
+                });
+                self.set_expiry_timer(cx);
+                AnswerWhat::Renewed { resource, token }
+            }
+        };
+        answer(worker, request, what, AnswerTo::Renew, cx);
+    }
+}
+
+fn answer<R: Recorder>(
+    to: ProcessId,
+    request: RequestId,
+    what: AnswerWhat,
+    kind: AnswerTo,
+    cx: &mut Cx<'_, R>,
+) {
+    cx.send(to, Envelope::Answer(Answer { request, what }, kind));
+}
