@@ -103,7 +103,7 @@ for (const [name, size] of Object.entries({ wide: [1920, 1000], usual: [1440, 90
   });
 }
 
-for (const width of [1440, 1280, 1079, 1024, 820, 700, 480, 360]) {
+for (const width of [1440, 1280, 1079, 1024, 820, 700, 480, 360, 320]) {
   test(`nothing overlaps at ${width} px`, async ({ page }) => {
     test.setTimeout(90_000);
     await page.setViewportSize({ width, height: 800 });

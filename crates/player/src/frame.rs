@@ -433,7 +433,15 @@ impl Player {
             .map(|Notice { what, remedy }| (typeset(what), typeset(remedy)));
         if let Some(sandbox) = &self.sandbox {
             let text = match &sandbox.exercise {
-                Some(trial) => trial.exercise.goal().text.clone(),
+                Some(trial) => match &trial.grade {
+                    Some(Grade::Reached { at, .. }) => {
+                        format!("The goal is reached, at {} s.", seconds(*at))
+                    }
+                    Some(Grade::OverBudget(sentence)) => sentence.clone(),
+                    Some(Grade::NotReached | Grade::OtherStart) | None => {
+                        typeset(&trial.exercise.goal().text)
+                    }
+                },
                 None if sandbox.beside.is_some() => {
                     "The same commands, one thing changed.".to_owned()
                 }

@@ -296,7 +296,7 @@ fn wide(cast: &Cast, width: f32, height: f32) -> Layout {
     let mut service = None;
     if cast.folded() {
         let room = area.h - if cast.clients.is_empty() { 0.0 } else { 96.0 };
-        let h = room.min(440.0);
+        let h = room.min(330.0);
         service = Some(Rect::new(left.x, area.y + (room - h) / 2.0, left.w, h));
         let below = Rect::new(left.x, area.y + room + 8.0, left.w, 88.0);
         let each = left.w / cast.clients.len().max(1) as f32;
@@ -458,6 +458,10 @@ const ROW: f32 = 80.0;
 const STORE_STRIP: f32 = 96.0;
 /// Where writes travel in the rows: at the right, from the rows down to the gates.
 const CHANNEL: f32 = 108.0;
+/// The same in the narrowest places: a stub's width.
+const CHANNEL_LEAST: f32 = 94.0;
+/// What counts as narrowest.
+const NARROWEST: f32 = 350.0;
 
 fn rows(cast: &Cast, width: f32, height: f32) -> Layout {
     let inner = width - 2.0 * PAD;
@@ -476,15 +480,15 @@ fn rows(cast: &Cast, width: f32, height: f32) -> Layout {
     let channel = if cast.stores.is_empty() && cast.folded() {
         0.0
     } else {
-        CHANNEL
+        channel_of(width)
     };
     let mut row = |id: ProcessId, radius: f32| {
         let block = Rect::new(PAD, y, inner, each);
         let center = Point {
-            x: PAD + 46.0,
+            x: PAD + if width < NARROWEST { 40.0 } else { 46.0 },
             y: block.center().y,
         };
-        let words_x = center.x + 39.0;
+        let words_x = center.x + if width < NARROWEST { 36.0 } else { 39.0 };
         let words = Rect::new(
             words_x,
             y + 4.0,
@@ -542,9 +546,17 @@ fn rows(cast: &Cast, width: f32, height: f32) -> Layout {
     }
 }
 
+fn channel_of(width: f32) -> f32 {
+    if width < NARROWEST {
+        CHANNEL_LEAST
+    } else {
+        CHANNEL
+    }
+}
+
 /// The middle of the channel.
 fn lane_x(width: f32) -> f32 {
-    width - PAD - CHANNEL / 2.0
+    width - PAD - channel_of(width) / 2.0
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -615,7 +627,7 @@ impl Layout {
                     x: seat.center.x - half - 5.0,
                     y,
                 };
-                let y = y.clamp(service.y + 16.0, service.bottom() - 16.0);
+                let start = y.clamp(service.y + 16.0, service.bottom() - 16.0);
                 if seat.center.x < service.right() {
                     let below = Point {
                         x: seat.center.x,
@@ -629,13 +641,16 @@ impl Layout {
                         },
                     );
                 }
-                Path::straight(
-                    Point {
-                        x: service.right(),
-                        y,
-                    },
-                    to,
-                )
+                // Level below the words of belief; what has to rise or fall does so at the box.
+                let from = Point {
+                    x: service.right(),
+                    y: start,
+                };
+                let bend = Point {
+                    x: service.right() + 14.0,
+                    y,
+                };
+                Path { from, bend, to }
             }
             Shape::Rows => {
                 let from = Point {
@@ -711,7 +726,7 @@ impl Layout {
             }
             Shape::Rows => {
                 // Arcs in the channel: the farther apart, the wider; down inside, up outside.
-                let x = self.width - PAD - CHANNEL + 4.0;
+                let x = self.width - PAD - channel_of(self.width) + 4.0;
                 let rows = ((b.center.y - a.center.y).abs() / ROW).min(4.0);
                 let (side, y) = if a.center.y < b.center.y {
                     (0.0, 5.0)

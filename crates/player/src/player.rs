@@ -376,10 +376,8 @@ impl Player {
         }
         player.selected = player.first_actor();
         if !notices.is_empty() {
-            player.notice = Some(Notice {
-                what: notices.join(" "),
-                remedy: String::new(),
-            });
+            // Said with the first update, when somebody can hear it.
+            player.complain(notices.join(" "), "");
         }
         player
     }
