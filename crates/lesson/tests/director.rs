@@ -447,9 +447,15 @@ fn what_a_changed_run_cannot_do_is_skipped_and_the_run_goes_on() {
     };
     assert_eq!(first.history.position().at, second.history.position().at);
     assert!(first.skipped.is_empty());
-    let skipped: Vec<String> = second.skipped.iter().map(|f| words::failure(f).what).collect();
+    let skipped: Vec<String> = second
+        .skipped
+        .iter()
+        .map(|f| words::failure(f).what)
+        .collect();
     assert_eq!(skipped, ["`resume B` cannot be done: B is not asleep"]);
-    let steps = second.history.details(StepNumber(0), second.history.end().step);
+    let steps = second
+        .history
+        .details(StepNumber(0), second.history.end().step);
     let events = steps.iter().flat_map(Step::events);
     let is_skip = |event: &&Event| matches!(event, Event::CommandSkipped { .. });
     assert_eq!(events.filter(is_skip).count(), 1);
