@@ -1,7 +1,7 @@
 //! The one component with a state: it owns the player and passes its frames to the views.
 //!
-//! A stagehand: what the learner does goes to the player, the new slide goes to the screen, and once a
-//! display frame, while the film plays, everything that moves is put where it now is.
+//! A stagehand: what the learner does goes to the player, the new slide goes to the screen, and
+//! once a display frame, while the film plays, everything that moves is put where it now is.
 
 use leasehold_player::frame::Frame;
 use leasehold_player::keys::key;
@@ -13,7 +13,8 @@ use yew::prelude::*;
 use crate::browser;
 use crate::views;
 
-/// The longest time between two display frames that is played: a page that was hidden does not catch up.
+/// The longest time between two display frames that is played: a page that was hidden does not
+/// catch up.
 const FRAME_MAX: f64 = 100.0;
 
 pub(crate) enum What {
@@ -137,7 +138,8 @@ impl Component for App {
 }
 
 impl App {
-    /// Passes a message to the player, carries out what it asks; true when there is something new to draw.
+    /// Passes a message to the player, carries out what it asks; true when there is something new
+    /// to draw.
     fn tell(&mut self, msg: Msg) -> bool {
         assert!(
             !self.breaks_next || matches!(msg, Msg::Resized { .. } | Msg::Elapsed(_)),

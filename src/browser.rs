@@ -1,7 +1,7 @@
 //! The only module that touches the browser: its address, storage, clipboard, frames and elements.
 //!
-//! The hands of the page. It decides nothing; where the browser refuses (no storage, no clipboard), the
-//! page goes on without, and says so when somebody asked for it.
+//! The hands of the page. It decides nothing; where the browser refuses (no storage, no clipboard),
+//! the page goes on without, and says so when somebody asked for it.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -168,8 +168,8 @@ thread_local! {
     static SAID: Cell<bool> = const { Cell::new(false) };
 }
 
-/// One polite sentence. Two regions take turns, and one is empty for a while before it is written, so
-/// that the same sentence twice is heard twice.
+/// One polite sentence. Two regions take turns, and one is empty for a while before it is written,
+/// so that the same sentence twice is heard twice.
 pub(crate) fn say(sentence: &str) {
     let turn = SAID.with(|said| said.replace(!said.get()));
     let (now, before) = if turn {
@@ -397,8 +397,8 @@ pub(crate) fn listen(
     listeners
 }
 
-/// Closes open menus: all but the one that `at` is in, and that one too when an item of it was chosen.
-/// True if one was open.
+/// Closes open menus: all but the one that `at` is in, and that one too when an item of it was
+/// chosen. True if one was open.
 fn close_menus(at: Option<&Element>, gives_focus: bool) -> bool {
     let Ok(open) = document().query_selector_all("details.menu[open]") else {
         return false;
@@ -455,8 +455,8 @@ pub(crate) fn show_question() {
     }
 }
 
-/// What had the focus may be gone from the page: then the caption has it, so that keys go on working and
-/// Tab goes on from there. A page that is not looked at takes no focus.
+/// What had the focus may be gone from the page: then the caption has it, so that keys go on
+/// working and Tab goes on from there. A page that is not looked at takes no focus.
 pub(crate) fn keep_focus() {
     let document = document();
     let lost = document

@@ -1,7 +1,7 @@
 //! The page: opens the player, draws its frames, carries out what it asks.
 //!
-//! A picture frame around [`leasehold_player`]: views draw, [`browser`] is the only module that touches
-//! the browser, and everything that decides is in the player.
+//! A picture frame around [`leasehold_player`]: views draw, [`browser`] is the only module that
+//! touches the browser, and everything that decides is in the player.
 
 mod app;
 mod browser;

@@ -18,7 +18,8 @@ pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
         html! {
             <div class="run" key={n}>
                 if let Some(label) = &run.label {
-                    <h2 class="run-name"><span class="nth">{ if n == 0 { "first run" } else { "same run" } }</span>{ label }</h2>
+                    <h2 class="run-name"><span class="nth">
+                        { if n == 0 { "first run" } else { "same run" } }</span>{ label }</h2>
                 }
                 <StageView stage={run.stage.clone()} emit={emit.clone()} />
             </div>
@@ -44,11 +45,14 @@ pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
         <section class="bench" aria-label="Bench">
             <div class={classes!("first-screen", (count > 1).then_some("two"))} style={style}>
                 { caption(&frame.caption, emit) }
-                <div class={classes!("stages", (count > 1).then_some("two"))} id="stages">{ for frame.runs.iter().enumerate().map(run) }</div>
+                <div class={classes!("stages", (count > 1).then_some("two"))} id="stages">
+                    { for frame.runs.iter().enumerate().map(run) }</div>
                 { controls(&frame.controls, &frame.tools, emit) }
-                <div class={classes!("timelines", (count > 1).then_some("two"))}>{ for frame.runs.iter().enumerate().map(lanes) }</div>
+                <div class={classes!("timelines", (count > 1).then_some("two"))}>
+                    { for frame.runs.iter().enumerate().map(lanes) }</div>
             </div>
-            <PanelsView panels={frame.panels.clone()} tools={frame.tools.clone()} emit={emit.clone()} />
+            <PanelsView panels={frame.panels.clone()} tools={frame.tools.clone()}
+                emit={emit.clone()} />
         </section>
     }
 }
@@ -58,11 +62,13 @@ pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
 /// What to watch, and the one thing to press.
 fn caption(caption: &Caption, emit: &Callback<Msg>) -> Html {
     html! {
-        <div class={classes!("caption", caption.press.is_some().then_some("pressing"), caption.sandbox.then_some("own"))} id="caption" tabindex="-1">
+        <div class={classes!("caption", caption.press.is_some().then_some("pressing"),
+            caption.sandbox.then_some("own"))} id="caption" tabindex="-1">
             if let Some((what, remedy)) = &caption.notice {
                 <div class="notice" role="note">
                     <p>{ what }{ if remedy.is_empty() { "" } else { ": " } }{ remedy }</p>
-                    <button type="button" onclick={send(emit, Msg::DismissNotice)} aria-label="Dismiss this notice">{ "✕" }</button>
+                    <button type="button" onclick={send(emit, Msg::DismissNotice)}
+                        aria-label="Dismiss this notice">{ "✕" }</button>
                 </div>
             }
             <div class="line">
@@ -71,9 +77,11 @@ fn caption(caption: &Caption, emit: &Callback<Msg>) -> Html {
                 if let Some(press) = &caption.press {
                     { deed(press, "go press", emit) }
                 } else if caption.ask.is_some() {
-                    <button type="button" class="asks" onclick={send(emit, Msg::ToQuestion)}>{ "Your prediction first" }</button>
+                    <button type="button" class="asks" onclick={send(emit, Msg::ToQuestion)}>
+                        { "Your prediction first" }</button>
                 } else if caption.sandbox {
-                    <button type="button" class="leave" onclick={send(emit, Msg::LeaveSandbox)}>{ "Back to the lesson" }</button>
+                    <button type="button" class="leave" onclick={send(emit, Msg::LeaveSandbox)}>
+                        { "Back to the lesson" }</button>
                 }
             </div>
         </div>
@@ -83,7 +91,11 @@ fn caption(caption: &Caption, emit: &Callback<Msg>) -> Html {
 // ---------------------------------------------------------------------------------------------
 
 fn controls(controls: &Controls, tools: &Tools, emit: &Callback<Msg>) -> Html {
-    let play = if controls.is_playing { "Stop" } else { "Play" };
+    let (play, shape) = if controls.is_playing {
+        ("Stop", "M4 3h3.5v12H4zM10.5 3H14v12h-3.5z")
+    } else {
+        ("Play", "M5 2.5 15 9 5 15.5z")
+    };
     let speed = {
         let emit = emit.clone();
         Callback::from(move |event: Event| {
@@ -102,10 +114,12 @@ fn controls(controls: &Controls, tools: &Tools, emit: &Callback<Msg>) -> Html {
             <div class="transport">
                 { icon("To the start of the page", "M3 3v12M14 3 6 9l8 6z", Msg::PageStart, emit) }
                 { icon("Step back", "M12 3 4 9l8 6z", Msg::Back, emit) }
-                <button type="button" class={classes!("icon", "play", (!controls.waits).then_some("go"))} aria-label={play} title={format!("{play} (k)")}
+                <button type="button" class={classes!("icon", "play",
+                    (!controls.waits).then_some("go"))} aria-label={play}
+                    title={format!("{play} (k)")}
                     aria-disabled={controls.waits.to_string()} onclick={send(emit, Msg::Toggle)}>
                     <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
-                        <path d={if controls.is_playing { "M4 3h3.5v12H4zM10.5 3H14v12h-3.5z" } else { "M5 2.5 15 9 5 15.5z" }} />
+                        <path d={shape} />
                     </svg>
                     <span class="play-word" aria-hidden="true">{ play }</span>
                 </button>
@@ -113,7 +127,8 @@ fn controls(controls: &Controls, tools: &Tools, emit: &Callback<Msg>) -> Html {
                 { icon("One small step", "M6 5l6 4-6 4z", Msg::StepForward, emit) }
                 <label class="speed"><span class="sr">{ "Speed" }</span>
                     <select onchange={speed}>
-                        { for Speed::ALL.iter().map(|s| html! { <option selected={*s == controls.speed}>{ s.label() }</option> }) }
+                        { for Speed::ALL.iter().map(|s| html!
+                            { <option selected={*s == controls.speed}>{ s.label() }</option> }) }
                     </select>
                 </label>
             </div>
@@ -121,7 +136,8 @@ fn controls(controls: &Controls, tools: &Tools, emit: &Callback<Msg>) -> Html {
                 { verbs(tools, emit) }
             </div>
             <div class="when">
-                <span class={classes!("slow", controls.is_slowed.then_some("on"))}>{ "slow motion" }</span>
+                <span class={classes!("slow", controls.is_slowed.then_some("on"))}>{ "slow motion" }
+                    </span>
                 <time id="clock"></time>
             </div>
         </div>
@@ -130,8 +146,10 @@ fn controls(controls: &Controls, tools: &Tools, emit: &Callback<Msg>) -> Html {
 
 fn icon(label: &'static str, path: &'static str, msg: Msg, emit: &Callback<Msg>) -> Html {
     html! {
-        <button type="button" class="icon" aria-label={label} title={label} onclick={send(emit, msg)}>
-            <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true"><path d={path} /></svg>
+        <button type="button" class="icon" aria-label={label} title={label}
+            onclick={send(emit, msg)}>
+            <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true"><path d={path} />
+                </svg>
         </button>
     }
 }
@@ -140,14 +158,18 @@ fn verbs(tools: &Tools, emit: &Callback<Msg>) -> Html {
     let more = !tools.more.is_empty();
     html! {
         <>
-            if tools.selected.is_none() { <span class="hint">{ "Select a process to act on it." }</span> }
+            if tools.selected.is_none()
+                { <span class="hint">{ "Select a process to act on it." }</span> }
             { for tools.main.iter().take(1).map(|d| deed(d, "verb", emit)) }
             if tools.main.len() > 1 || more {
-                { menu("More", html! { <> { for tools.main.iter().skip(1).chain(&tools.more).map(|d| deed(d, "item", emit)) } </> }) }
+                { menu("More", html! { <>
+                    { for tools.main.iter().skip(1).chain(&tools.more).map(|d|
+                    deed(d, "item", emit)) } </> }) }
             }
             if !tools.links.is_empty() || tools.any_cut {
                 { menu("Links", html! { <> { for tools.links.iter().map(|l| link(l, emit)) }
-                    if tools.any_cut { { deed(&leasehold_player::frame::heal_all(), "item", emit) } } </> }) }
+                    if tools.any_cut { { deed(&leasehold_player::frame::heal_all(), "item", emit) }
+                        } </> }) }
             }
             { for tools.gates.iter().map(|g| gate(g, emit)) }
         </>
@@ -157,7 +179,8 @@ fn verbs(tools: &Tools, emit: &Callback<Msg>) -> Html {
 /// A button that opens a small list; the browser keeps its state.
 fn menu(label: &'static str, items: Html) -> Html {
     html! {
-        <details class="menu" name="menu"><summary>{ label }</summary><div class="items">{ items }</div></details>
+        <details class="menu" name="menu"><summary>{ label }</summary><div class="items">{ items }
+            </div></details>
     }
 }
 

@@ -20,11 +20,15 @@ pub(crate) fn head(shell: &Shell, emit: &Callback<Msg>) -> Html {
             <span class="brand">{ "Leasehold" }</span>
             <span class="motto">{ "leaders, leases and fences" }</span>
             <nav aria-label="Page">
-                <button type="button" onclick={show(Dialog::Lessons)} aria-haspopup="dialog">{ "Lessons" }</button>
+                <button type="button" onclick={show(Dialog::Lessons)} aria-haspopup="dialog">
+                    { "Lessons" }</button>
                 <button type="button" onclick={send(emit, sandbox)}>{ sandbox_label }</button>
-                <button type="button" onclick={show(Dialog::Share)} aria-haspopup="dialog">{ "Share" }</button>
-                <button type="button" onclick={show(Dialog::Settings)} aria-haspopup="dialog">{ "Look" }</button>
-                <button type="button" onclick={show(Dialog::Help)} aria-haspopup="dialog" aria-label="Help: keys">{ "?" }</button>
+                <button type="button" onclick={show(Dialog::Share)} aria-haspopup="dialog">
+                    { "Share" }</button>
+                <button type="button" onclick={show(Dialog::Settings)} aria-haspopup="dialog">
+                    { "Look" }</button>
+                <button type="button" onclick={show(Dialog::Help)} aria-haspopup="dialog"
+                    aria-label="Help: keys">{ "?" }</button>
             </nav>
         </header>
     }

@@ -1,7 +1,7 @@
 //! The views: pure functions from a frame's parts to elements, which send back what was done.
 //!
-//! Drawing hands. No view holds anything or decides anything; a question that a view would have to think
-//! about belongs in the player.
+//! Drawing hands. No view holds anything or decides anything; a question that a view would have to
+//! think about belongs in the player.
 
 mod bench;
 mod dialogs;
@@ -34,7 +34,8 @@ pub(crate) fn page(frame: &Frame, emit: &Callback<Msg>) -> Html {
 
 /// A button that does one thing.
 pub(crate) fn deed(deed: &Deed, class: &'static str, emit: &Callback<Msg>) -> Html {
-    html! { <button type="button" class={class} onclick={send(emit, deed.msg.clone())}>{ &deed.label }</button> }
+    html! { <button type="button" class={class} onclick={send(emit, deed.msg.clone())}>
+    { &deed.label }</button> }
 }
 
 /// A click that sends a message.

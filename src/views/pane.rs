@@ -1,4 +1,5 @@
-//! The lesson's pane: where one is, the prose, the question, the goal, and the two buttons that never move.
+//! The lesson's pane: where one is, the prose, the question, the goal, and the two buttons that
+//! never move.
 
 use leasehold_player::Msg;
 use leasehold_player::frame::{ChoiceView, GoalCard, Pane, Part, Question, Why};
@@ -25,13 +26,15 @@ pub(crate) fn LessonPane(props: &Props) -> Html {
         <section class="lesson" aria-label="Lesson">
             <details class="sheet" open={true}>
                 <summary>
-                    <span class="kicker">{ format!("Lesson {} of {}", pane.number.0, pane.number.1) }</span>
+                    <span class="kicker">{ format!("Lesson {} of {}", pane.number.0, pane.number.1)
+                        }</span>
                     <h1>{ &lesson.title }</h1>
                 </summary>
                 <div class="text" tabindex="0" role="region" aria-label="Text of the lesson">
                     { dots(pane, emit) }
                     if pane.page == 0 {
-                        <div class="prose intro">{ prose(&lesson.intro.iter().collect::<Vec<_>>(), &[]) }</div>
+                        <div class="prose intro">
+                            { prose(&lesson.intro.iter().collect::<Vec<_>>(), &[]) }</div>
                     }
                     <h2>{ &page.heading }</h2>
                     { blocks(pane, emit) }
@@ -41,7 +44,8 @@ pub(crate) fn LessonPane(props: &Props) -> Html {
             <div class="turn">
                 <button type="button" class="back" onclick={send(emit, Msg::PageBack)}
                     aria-disabled={(!pane.back).to_string()}>{ "Back" }</button>
-                <button type="button" class={classes!("continue", go)} onclick={send(emit, Msg::Continue)}
+                <button type="button" class={classes!("continue", go)}
+                    onclick={send(emit, Msg::Continue)}
                     aria-disabled={pane.go_on.is_off.to_string()}>{ pane.go_on.label }</button>
             </div>
         </section>
@@ -125,7 +129,8 @@ fn shown(pane: &Pane) -> Html {
         } else {
             ("✕", "not so", "false")
         };
-        html! { <li class={class}><span aria-label={word}>{ sign }</span><span>{ claim }</span></li> }
+        html! { <li class={class}><span aria-label={word}>{ sign }</span><span>{ claim }</span></li>
+        }
     };
     html! {
         <details class="shown">
@@ -139,7 +144,8 @@ fn question(question: &Question, emit: &Callback<Msg>) -> Html {
     let open = question.is_asked;
     let choice = |(n, choice): (usize, &ChoiceView)| choice_view(n, choice, open, emit);
     html! {
-        <section class={classes!("predict", open.then_some("asked"))} aria-label="Prediction" id={open.then_some("question")}>
+        <section class={classes!("predict", open.then_some("asked"))} aria-label="Prediction"
+            id={open.then_some("question")}>
             <strong class="q" id={format!("q-{}", question.id)}>{ &question.question }</strong>
             if open {
                 <span class="hint">{ "What do you think? Then see." }</span>
@@ -194,7 +200,8 @@ fn choice_view(n: usize, choice: &ChoiceView, open: bool, emit: &Callback<Msg>) 
 
 fn why(why: &Why) -> Html {
     html! {
-        <aside class={classes!("why", why.is_refusal.then_some("refusal"))} aria-label="The rule behind it">
+        <aside class={classes!("why", why.is_refusal.then_some("refusal"))}
+            aria-label="The rule behind it">
             <p>{ &why.sentence }</p>
             <cite>{ format!("{} · {}", why.rule, why.source) }</cite>
         </aside>
@@ -212,7 +219,8 @@ fn goal(goal: &GoalCard, emit: &Callback<Msg>) -> Html {
                 if !goal.budget.is_empty() { <dt>{ "using at most" }</dt><dd>{ &goal.budget }</dd> }
             </dl>
             if let Some((status, good)) = &goal.status {
-                <p class={if *good { "status good" } else { "status" }}>{ if *good { "✓ " } else { "" } }{ status }</p>
+                <p class={if *good { "status good" } else { "status" }}>
+                    { if *good { "✓ " } else { "" } }{ status }</p>
             } else if goal.is_done {
                 <p class="status good">{ "✓ Reached before." }</p>
             }
@@ -230,7 +238,8 @@ fn goal(goal: &GoalCard, emit: &Callback<Msg>) -> Html {
 fn failure(pane: &Pane) -> Html {
     match &pane.failure {
         Some((what, remedy)) => html! {
-            <aside class="why refusal" role="note"><p>{ format!("The lesson cannot go on: {what}.") }</p><cite>{ remedy }</cite></aside>
+            <aside class="why refusal" role="note"><p>
+                { format!("The lesson cannot go on: {what}.") }</p><cite>{ remedy }</cite></aside>
         },
         None => Html::default(),
     }

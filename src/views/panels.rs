@@ -1,5 +1,5 @@
-//! Below the lanes: the selected one, what happened and by which rule, what must never be otherwise, the
-//! command box, the branches, the switches, and the stage as a table.
+//! Below the lanes: the selected one, what happened and by which rule, what must never be
+//! otherwise, the command box, the branches, the switches, and the stage as a table.
 
 use leasehold_player::Msg;
 use leasehold_player::frame::{EventRow, InvariantRow, Panels, Part, Tools};
@@ -37,7 +37,8 @@ fn selected(tools: &Tools, emit: &Callback<Msg>) -> Html {
     let Some((name, kind)) = &tools.selected else {
         return html! {
             <section class="panel selected"><h2>{ "Selected" }</h2>
-                <p class="quiet">{ "Nothing. Select a process or a link on the stage." }</p></section>
+                <p class="quiet">{ "Nothing. Select a process or a link on the stage." }</p>
+                    </section>
         };
     };
     let fact =
@@ -45,7 +46,8 @@ fn selected(tools: &Tools, emit: &Callback<Msg>) -> Html {
     html! {
         <section class="panel selected">
             <h2>{ name }<small>{ kind }</small></h2>
-            if !tools.facts.is_empty() { <dl class="facts">{ for tools.facts.iter().map(fact) }</dl> }
+            if !tools.facts.is_empty()
+                { <dl class="facts">{ for tools.facts.iter().map(fact) }</dl> }
             <div class="deeds">
                 { for tools.main.iter().chain(&tools.more).map(|d| deed(d, "", emit)) }
             </div>
@@ -54,7 +56,8 @@ fn selected(tools: &Tools, emit: &Callback<Msg>) -> Html {
                 { for tools.links.iter().map(|link| html! {
                     <div class="link-row">
                         <p>{ format!("to {}: {}", link.name, link.state) }</p>
-                        <div class="deeds">{ for link.deeds.iter().map(|d| deed(d, "", emit)) }</div>
+                        <div class="deeds">{ for link.deeds.iter().map(|d| deed(d, "", emit)) }
+                            </div>
                     </div>
                 }) }
             }
@@ -67,7 +70,8 @@ fn events(panels: &Panels, emit: &Callback<Msg>) -> Html {
     html! {
         <section class="panel events">
             <h2>{ "What happened" }</h2>
-            <button type="button" class="quiet-button" aria-pressed={all.to_string()} onclick={send(emit, Msg::ShowAllSteps(!all))}>
+            <button type="button" class="quiet-button" aria-pressed={all.to_string()}
+                onclick={send(emit, Msg::ShowAllSteps(!all))}>
                 { "Show every step" }</button>
             <div class="scroll" tabindex="0" role="region" aria-label="Events, latest first">
                 <ol>
@@ -83,7 +87,8 @@ fn event(row: &EventRow, emit: &Callback<Msg>) -> Html {
     let label = format!("Go to {} seconds", row.time);
     html! {
         <li key={row.number} class={classes!(row.is_last.then_some("last"))}>
-            <button type="button" class="time figure" aria-label={label} onclick={send(emit, Msg::Seek(row.at))}>{ &row.time }</button>
+            <button type="button" class="time figure" aria-label={label}
+                onclick={send(emit, Msg::Seek(row.at))}>{ &row.time }</button>
             <div>
                 { for row.facts.iter().map(|fact| html! {
                     <p class={classes!(fact.is_break.then_some("broken"))}>{ &fact.sentence }
@@ -109,7 +114,8 @@ fn invariants(panels: &Panels) -> Html {
             <li class={if broken.is_some() { "broken" } else { "kept" }} data-invariant={row.id}>
                 <span class="sign" role="img" aria-label={word}>{ sign }</span>
                 <div><p>{ row.words }</p>
-                    if let Some((at, reason)) = broken { <p class="reason">{ format!("{at}: {reason}") }</p> }
+                    if let Some((at, reason)) = broken
+                        { <p class="reason">{ format!("{at}: {reason}") }</p> }
                     <cite>{ row.source }</cite>
                 </div>
             </li>
@@ -120,7 +126,8 @@ fn invariants(panels: &Panels) -> Html {
             <h2>{ "What must never be otherwise" }</h2>
             <ul>{ for panels.invariants.iter().map(row) }</ul>
             if let Some(both) = &panels.both_believed {
-                <p class="quiet">{ format!("Measured: for {both} in all, two believed at once.") }</p>
+                <p class="quiet">{ format!("Measured: for {both} in all, two believed at once.") }
+                    </p>
             }
         </section>
     }
@@ -145,11 +152,13 @@ fn command(panels: &Panels, emit: &Callback<Msg>) -> Html {
             <form {onsubmit}>
                 <label for="command">{ "A command" }</label>
                 <div class="row">
-                    <input id="command" type="text" autocomplete="off" autocapitalize="off" spellcheck="false"
+                    <input id="command" type="text" autocomplete="off" autocapitalize="off"
+                        spellcheck="false"
                         placeholder="pause A before send" aria-describedby="command-help" />
                     <button type="submit">{ "Do it" }</button>
                 </div>
-                <p class="quiet" id="command-help">{ format!("pause, resume, crash, restart, cut a -> b, partition, heal, clock, write, set … Names: {}.", panels.names) }</p>
+                <p class="quiet" id="command-help">
+                    { format!("pause, resume, crash, restart, cut a -> b, partition, heal, clock, write, set … Names: {}.", panels.names) }</p>
             </form>
         </section>
     }
@@ -163,7 +172,8 @@ fn branches(panels: &Panels, emit: &Callback<Msg>) -> Html {
             <ul>
                 { for panels.branches.iter().map(|branch| html! {
                     <li><button type="button" aria-pressed={branch.is_here.to_string()}
-                        onclick={send(emit, Msg::SwitchBranch(branch.id))}>{ &branch.name }</button></li>
+                        onclick={send(emit, Msg::SwitchBranch(branch.id))}>{ &branch.name }</button>
+                            </li>
                 }) }
             </ul>
         </section>
@@ -181,8 +191,10 @@ fn switches(tools: &Tools, emit: &Callback<Msg>) -> Html {
                         <li class={if switch.is_on { "on" } else { "off" }}>
                             <p><code>{ switch.name }</code>{ ": " }<b>{ switch.position }</b></p>
                             <p class="quiet">{ switch.sentence }
-                                if let Some(breaks) = switch.breaks { { format!(" Guards: {}.", breaks.to_lowercase()) } }</p>
-                            <div class="deeds">{ deed(&switch.turn, "", emit) }{ deed(&switch.compare, "", emit) }</div>
+                                if let Some(breaks) = switch.breaks
+                                    { { format!(" Guards: {}.", breaks.to_lowercase()) } }</p>
+                            <div class="deeds">{ deed(&switch.turn, "", emit) }{
+                                deed(&switch.compare, "", emit) }</div>
                         </li>
                     }) }
                 </ul>
@@ -197,11 +209,14 @@ fn table(panels: &Panels) -> Html {
             <h2 id="stage-as-text">{ format!("The stage as text, at {}", panels.table_at) }</h2>
             <div class="scroll" tabindex="0" role="region" aria-labelledby="stage-as-text">
                 <table>
-                    <thead><tr><th scope="col">{ "name" }</th><th scope="col">{ "kind" }</th><th scope="col">{ "state" }</th>
-                        <th scope="col">{ "belief" }</th><th scope="col">{ "truth" }</th></tr></thead>
+                    <thead><tr><th scope="col">{ "name" }</th><th scope="col">{ "kind" }</th><th
+                        scope="col">{ "state" }</th>
+                        <th scope="col">{ "belief" }</th><th scope="col">{ "truth" }</th></tr>
+                            </thead>
                     <tbody>
                         { for panels.table.iter().map(|row| html! {
-                            <tr><th scope="row">{ &row.name }</th><td>{ &row.kind }</td><td>{ &row.state }</td>
+                            <tr><th scope="row">{ &row.name }</th><td>{ &row.kind }</td><td>
+                                { &row.state }</td>
                                 <td>{ &row.belief }</td><td>{ &row.truth }</td></tr>
                         }) }
                     </tbody>

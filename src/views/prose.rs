@@ -1,4 +1,5 @@
-//! A lesson's prose as elements: paragraphs, lists, quotes, code, and words that a claim stands behind.
+//! A lesson's prose as elements: paragraphs, lists, quotes, code, and words that a claim stands
+//! behind.
 
 use leasehold_player::lesson::lesson::{Inline, Prose};
 use leasehold_player::text::typeset;

@@ -1,7 +1,7 @@
 //! One stage: who grants, who acts, who checks, and what is on its way between them.
 //!
-//! Places come from the floor plan, words from the scene; this only puts them there. What moves between
-//! two steps has an id and is moved by [`crate::browser::place`].
+//! Places come from the floor plan, words from the scene; this only puts them there. What moves
+//! between two steps has an id and is moved by [`crate::browser::place`].
 
 use leasehold_player::Msg;
 use leasehold_player::engine::setup::Kind;
@@ -56,7 +56,8 @@ pub(crate) fn StageView(props: &Props) -> Html {
     let onkeydown = Callback::from(move |event: KeyboardEvent| rove(&event, &emit));
     let folded = stage.scene.service.is_some();
     html! {
-        <div class={classes!("stage", shape, (!folded).then_some("servers"))} style={style} role="group"
+        <div class={classes!("stage", shape, (!folded).then_some("servers"))} style={style}
+            role="group"
             aria-label={stage.summary.clone()} data-run={stage.index.to_string()} {onkeydown}>
             { wires(&cx) }
             if stage.layout.shape == Shape::Wide { { heads(&cx) } }
@@ -64,11 +65,15 @@ pub(crate) fn StageView(props: &Props) -> Html {
                 { service_box(&cx, service, rect) }
             }
             if !folded {
-                { for stage.scene.servers.iter().filter_map(|s| Some(server_disc(&cx, s, stage.layout.seat(s.id)?))) }
+                { for stage.scene.servers.iter().filter_map(|s|
+                    Some(server_disc(&cx, s, stage.layout.seat(s.id)?))) }
             }
-            { for stage.scene.clients.iter().filter_map(|c| Some(client_disc(&cx, c, stage.layout.seat(c.id)?))) }
-            { for stage.scene.workers.iter().filter_map(|w| Some(worker(&cx, w, stage.layout.seat(w.id)?))) }
-            { for stage.scene.stores.iter().filter_map(|s| Some(store(&cx, s, stage.layout.store(s.id)?))) }
+            { for stage.scene.clients.iter().filter_map(|c|
+                Some(client_disc(&cx, c, stage.layout.seat(c.id)?))) }
+            { for stage.scene.workers.iter().filter_map(|w|
+                Some(worker(&cx, w, stage.layout.seat(w.id)?))) }
+            { for stage.scene.stores.iter().filter_map(|s|
+                Some(store(&cx, s, stage.layout.store(s.id)?))) }
             { above(&cx) }
         </div>
     }
@@ -165,7 +170,8 @@ fn process_button(cx: &Cx<'_>, button: Button<'_>, inner: Html) -> Html {
     } = button;
     let tabindex = if cx.tab_stop == Some(id) { "0" } else { "-1" };
     html! {
-        <button type="button" id={format!("p{}-{id}", cx.stage.index)} class={classes!("process", class)} style={style}
+        <button type="button" id={format!("p{}-{id}", cx.stage.index)}
+            class={classes!("process", class)} style={style}
             data-process={id.to_string()} data-kind={kind.to_string()} data-name={name.to_owned()}
             aria-pressed={is_selected(cx, id).to_string()} aria-label={label} {tabindex}
             onclick={send(cx.emit, Msg::Select(Some(Selected::Process(id))))}>{ inner }</button>
@@ -208,7 +214,8 @@ fn service_box(cx: &Cx<'_>, service: &Service, rect: Rect) -> Html {
             <h3>{ "lease service" }</h3>
             <div class="dots-row">
                 { for dots }
-                <span class={if service.term.is_some() { "term" } else { "term none" }}>{ term }</span>
+                <span class={if service.term.is_some() { "term" } else { "term none" }}>{ term }
+                    </span>
             </div>
             <p class="ledger-head">{ "granted, by its own clock" }</p>
             <ol class="ledger" aria-label="Grants, latest first">
@@ -219,7 +226,8 @@ fn service_box(cx: &Cx<'_>, service: &Service, rect: Rect) -> Html {
                     <li class={if grant.holds { "holds" } else { "over" }}>
                         <b class="figure">{ grant.token.to_string() }</b>
                         <span class="who">{ format!("{} {}", grant.worker, grant.word) }
-                            if let Some(resource) = &grant.resource { { format!(" {resource}") } }</span>
+                            if let Some(resource) = &grant.resource { { format!(" {resource}") } }
+                                </span>
                         <span class="note">{ &grant.note }</span>
                     </li>
                 }) }
@@ -259,7 +267,8 @@ fn server_dot(cx: &Cx<'_>, server: &Server) -> Html {
 
 fn crown(filled: bool) -> Html {
     html! {
-        <svg class={if filled { "crown" } else { "crown hollow" }} width="18" height="11" viewBox="0 0 18 11" aria-hidden="true">
+        <svg class={if filled { "crown" } else { "crown hollow" }} width="18" height="11"
+            viewBox="0 0 18 11" aria-hidden="true">
             <path d="M1.5 1.8 5 5.8 9 1l4 4.8 3.5-4V10h-15z" />
         </svg>
     }
@@ -297,8 +306,11 @@ fn server_disc(cx: &Cx<'_>, server: &Server, seat: &Seat) -> Html {
     let tone = if server.at_odds { "doubt" } else { "plain" };
     html! {
         <>
-            { process_button(cx, Button { id: server.id, kind: Kind::Server, name: &server.name, label: server_label(server), class, style }, inner) }
-            <div class={classes!("words", "of-server", group_class(server.group))} style={at(seat.words)} data-box={format!("words {}", server.name)}>
+            { process_button(cx, Button
+                { id: server.id, kind: Kind::Server, name: &server.name, label:
+                server_label(server), class, style }, inner) }
+            <div class={classes!("words", "of-server", group_class(server.group))}
+                style={at(seat.words)} data-box={format!("words {}", server.name)}>
                 <span class={classes!("belief", tone)}>{ &server.words }</span>
                 if server.at_odds {
                     <span class="truth">{ &server.truth }</span>
@@ -336,10 +348,16 @@ fn log(server: &Server) -> Html {
         <span class="log" title={title}>
             if server.log_before > 0 { <i class="more">{ "…" }</i> }
             { for server.log.iter().map(|cell| {
-                let state = if cell.applied { "applied" } else if cell.committed { "committed" } else { "open" };
-                let what = if cell.label.is_empty() { "an entry of the service".to_owned() } else { cell.label.clone() };
-                let title = format!("{}: term {}, {what}, {}", cell.index, cell.term, if cell.committed { "committed" } else { "not committed" });
-                html! { <i class={classes!("cell", state, format!("t{}", cell.term.0 % 4))} title={title}>{ cell.term.to_string() }</i> }
+                let state = if cell.applied { "applied" } else if cell.committed { "committed" }
+                    else { "open" };
+                let what = match cell.label.as_str() {
+                    "" => "an entry of the service",
+                    label => label,
+                };
+                let title = format!("{}: term {}, {what}, {}", cell.index, cell.term, if
+                    cell.committed { "committed" } else { "not committed" });
+                html! { <i class={classes!("cell", state, format!("t{}", cell.term.0 % 4))}
+                    title={title}>{ cell.term.to_string() }</i> }
             }) }
         </span>
     }
@@ -383,16 +401,19 @@ fn worker(cx: &Cx<'_>, worker: &Worker, seat: &Seat) -> Html {
     let hatch = format!("fill:url(#hatch{n})");
     let inner = html! {
         <>
-            <svg class="ring" width={px(size)} height={px(size)} viewBox={format!("{0} {0} {1} {1}", px(-r), px(size))} aria-hidden="true">
+            <svg class="ring" width={px(size)} height={px(size)}
+                viewBox={format!("{0} {0} {1} {1}", px(-r), px(size))} aria-hidden="true">
                 <circle class="track" r={px(ring_r)} stroke-width={px(stroke)} />
-                <circle class="left" id={format!("ring{n}-{}", worker.id)} r={px(ring_r)} stroke-width={px(stroke)}
+                <circle class="left" id={format!("ring{n}-{}", worker.id)} r={px(ring_r)}
+                    stroke-width={px(stroke)}
                     pathLength="100" stroke-dasharray="0 100" transform="rotate(-90)" />
                 <circle class="belief" r={px(inner_r)} />
                 if worker.condition == Condition::Asleep {
                     <circle class="asleep-hatch" r={px(inner_r)} style={hatch} />
                 }
             </svg>
-            <span class={classes!("letter", (worker.name.len() > 3).then_some("long"))}>{ &worker.name }</span>
+            <span class={classes!("letter", (worker.name.len() > 3).then_some("long"))}>
+                { &worker.name }</span>
             { badge(worker.clock.as_deref()) }
             { pill(worker.condition) }
         </>
@@ -400,15 +421,20 @@ fn worker(cx: &Cx<'_>, worker: &Worker, seat: &Seat) -> Html {
     let truth = truth_rect(cx, seat);
     html! {
         <>
-            { process_button(cx, Button { id: worker.id, kind: Kind::Worker, name: &worker.name, label: worker_label(worker), class, style: at(square(seat.center, r)) }, inner) }
-            <div class={classes!("words", "of-worker", group_class(worker.group))} style={at(seat.words)} data-box={format!("words {}", worker.name)}>
+            { process_button(cx, Button
+                { id: worker.id, kind: Kind::Worker, name: &worker.name, label:
+                worker_label(worker), class, style: at(square(seat.center, r)) }, inner) }
+            <div class={classes!("words", "of-worker", group_class(worker.group))}
+                style={at(seat.words)} data-box={format!("words {}", worker.name)}>
                 { belief(cx, worker) }
                 if cx.layout.shape == Shape::Rows {
                     <span class="truth" data-truth={worker.name.clone()}>{ &worker.truth }</span>
                 }
             </div>
             if cx.layout.shape == Shape::Wide {
-                <div class="truth under" style={at(truth)} data-box={format!("truth {}", worker.name)} data-truth={worker.name.clone()}>{ &worker.truth }</div>
+                <div class="truth under" style={at(truth)}
+                    data-box={format!("truth {}", worker.name)} data-truth={worker.name.clone()}>
+                    { &worker.truth }</div>
             }
         </>
     }
@@ -433,7 +459,8 @@ fn belief(cx: &Cx<'_>, worker: &Worker) -> Html {
         (None, _) => html! { <span class="belief muted">{ "has not checked" }</span> },
         (Some(believes), _) => html! {
             <>
-                <span class={classes!("belief", believes.tone.class())} data-belief={worker.name.clone()}>{ &believes.words }</span>
+                <span class={classes!("belief", believes.tone.class())}
+                    data-belief={worker.name.clone()}>{ &believes.words }</span>
                 <span class="age" id={format!("age{n}-{}", worker.id)}></span>
             </>
         },
@@ -464,8 +491,11 @@ fn client_disc(cx: &Cx<'_>, client: &Client, seat: &Seat) -> Html {
     let label = format!("Client {}: {}", client.name, client.words);
     html! {
         <>
-            { process_button(cx, Button { id: client.id, kind: Kind::Client, name: &client.name, label, class, style: at(square(seat.center, seat.radius)) }, inner) }
-            <div class={classes!("words", "of-client", group_class(client.group))} style={at(seat.words)} data-box={format!("words {}", client.name)}>
+            { process_button(cx, Button
+                { id: client.id, kind: Kind::Client, name: &client.name, label, class, style:
+                at(square(seat.center, seat.radius)) }, inner) }
+            <div class={classes!("words", "of-client", group_class(client.group))}
+                style={at(seat.words)} data-box={format!("words {}", client.name)}>
                 <span class={client.tone.class()}>{ &client.words }</span>
             </div>
         </>
@@ -503,18 +533,28 @@ fn store(cx: &Cx<'_>, store: &Store, seat: &StoreSeat) -> Html {
     };
     html! {
         <>
-            <section class={classes!("store", gate, store.condition.class(), group_class(store.group), is_looked_at(cx, &store.name).then_some("watched"))}
-                style={at(seat.block)} data-box={format!("store {}", store.name)} aria-label={format!("Store {}", store.name)}>
-                { process_button(cx, Button { id: store.id, kind: Kind::Store, name: &store.name, label, class, style: String::new() }, inner) }
-                <span class="gate-words">{ if store.condition == Condition::Crashed { "crashed" } else { gate_words } }</span>
+            <section class={classes!("store", gate, store.condition.class(),
+                group_class(store.group), is_looked_at(cx, &store.name).then_some("watched"))}
+                style={at(seat.block)} data-box={format!("store {}", store.name)}
+                    aria-label={format!("Store {}", store.name)}>
+                { process_button(cx, Button
+                    { id: store.id, kind: Kind::Store, name: &store.name, label, class, style:
+                    String::new() }, inner) }
+                <span class="gate-words">
+                    { if store.condition == Condition::Crashed { "crashed" } else { gate_words } }
+                    </span>
                 <ol class="writes" aria-label="Writes, latest last">
                     if store.rows.is_empty() { <li class="none">{ "no writes yet" }</li> }
                     { for store.rows.iter().skip(skip).map(row) }
                 </ol>
             </section>
-            <div class={classes!("gate", gate)} style={at(seat.gate)} data-gate={store.name.clone()} aria-hidden="true"><i></i><i></i></div>
-            <div class={classes!("plate", gate)} style={at(seat.plate)} data-plate={store.name.clone()} aria-hidden="true">
-                <span>{ plate_word }</span><b>{ if store.highest.0 == 0 { "–".to_owned() } else { store.highest.to_string() } }</b>
+            <div class={classes!("gate", gate)} style={at(seat.gate)} data-gate={store.name.clone()}
+                aria-hidden="true"><i></i><i></i></div>
+            <div class={classes!("plate", gate)} style={at(seat.plate)}
+                data-plate={store.name.clone()} aria-hidden="true">
+                <span>{ plate_word }</span><b>
+                    { if store.highest.0 == 0 { "–".to_owned() } else { store.highest.to_string() }
+                    }</b>
             </div>
         </>
     }
@@ -522,7 +562,8 @@ fn store(cx: &Cx<'_>, store: &Store, seat: &StoreSeat) -> Html {
 
 fn row(row: &Row) -> Html {
     html! {
-        <li key={row.number} class={classes!("write", row.mark.tone().class())} data-write={row.mark.word()}>
+        <li key={row.number} class={classes!("write", row.mark.tone().class())}
+            data-write={row.mark.word()}>
             <span class="sign" role="img" aria-label={row.mark.word()}>{ row.mark.sign() }</span>
             <b class="figure">{ row.token.to_string() }</b>
             <span class="what">{ format!("{} {}", row.from, row.value) }</span>
@@ -540,10 +581,12 @@ fn wires(cx: &Cx<'_>) -> Html {
     html! {
         <svg class="wires" width={px(w)} height={px(h)} aria-hidden="true">
             <defs>
-                <pattern id={format!("hatch{n}")} width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+                <pattern id={format!("hatch{n}")} width="7" height="7" patternUnits="userSpaceOnUse"
+                    patternTransform="rotate(45)">
                     <line class="hatch-line" x1="0" y1="0" x2="0" y2="7" stroke-width="3" />
                 </pattern>
-                <marker id={format!("tip{n}")} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+                <marker id={format!("tip{n}")} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7"
+                    markerHeight="7" orient="auto">
                     <path class="tip" d="M0 0 8 4 0 8z" />
                 </marker>
             </defs>
@@ -565,9 +608,12 @@ fn wire(cx: &Cx<'_>, wire: &Wire) -> Html {
     let (a, b) = (name_of(wire.a), name_of(wire.b));
     html! {
         <g class={classes!("link", selected.then_some("selected"))} data-link={format!("{a} {b}")}>
-            <path class={stroke(wire.there_cut)} d={there.d()} pathLength="100" data-cut={wire.there_cut.to_string()} />
-            <path class={stroke(wire.back_cut)} d={back.d()} pathLength="100" data-cut={wire.back_cut.to_string()} />
-            <path class="wire-hit" d={there.d()} onclick={send(cx.emit, Msg::Select(Some(Selected::Link(wire.a, wire.b))))} />
+            <path class={stroke(wire.there_cut)} d={there.d()} pathLength="100"
+                data-cut={wire.there_cut.to_string()} />
+            <path class={stroke(wire.back_cut)} d={back.d()} pathLength="100"
+                data-cut={wire.back_cut.to_string()} />
+            <path class="wire-hit" d={there.d()}
+                onclick={send(cx.emit, Msg::Select(Some(Selected::Link(wire.a, wire.b))))} />
         </g>
     }
 }
@@ -598,7 +644,8 @@ fn trail(cx: &Cx<'_>, trail: &Trail) -> Html {
         <>
             <path class="trail refused" d={way.d()} />
             if let Some(bounce) = bounce {
-                <path class="trail bounce" d={bounce.d()} marker-end={format!("url(#tip{})", cx.stage.index)} />
+                <path class="trail bounce" d={bounce.d()}
+                    marker-end={format!("url(#tip{})", cx.stage.index)} />
             }
         </>
     }
@@ -631,7 +678,8 @@ fn above(cx: &Cx<'_>) -> Html {
             { for scene.crowds.iter().filter_map(|crowd| {
                 let mid = cx.layout.path(crowd.from, crowd.to)?.at(0.5);
                 let place = place(mid);
-                Some(html! { <g class="crowd" transform={place}><circle r="12" /><text y="4">{ crowd.count }</text></g> })
+                Some(html! { <g class="crowd" transform={place}><circle r="12" /><text y="4">
+                    { crowd.count }</text></g> })
             }) }
             { for scene.flying.iter().map(|message| flying(cx, message)) }
         </svg>
@@ -644,7 +692,8 @@ fn in_hand(cx: &Cx<'_>, id: ProcessId, hand: &Hand, odds: bool) -> Option<Html> 
     let tone = if odds { Tone::Doubt } else { Tone::Lease };
     let place = place(at);
     Some(html! {
-        <g class="hand" data-stub="in-hand" transform={place}>{ stub(hand.token.0, &hand.label, hand.width, tone.class()) }</g>
+        <g class="hand" data-stub="in-hand" transform={place}>
+            { stub(hand.token.0, &hand.label, hand.width, tone.class()) }</g>
     })
 }
 
@@ -653,7 +702,8 @@ fn flying(cx: &Cx<'_>, message: &Flying) -> Html {
     let turn = format!("{id}-turn");
     let (inner, kind) = match &message.look {
         Look::Tick(tone) => (
-            html! { <g id={turn}><line class={classes!("tick", tone.class())} x1="-6" y1="0" x2="6" y2="0" /></g> },
+            html! { <g id={turn}><line class={classes!("tick", tone.class())} x1="-6" y1="0" x2="6"
+            y2="0" /></g> },
             "tick",
         ),
         Look::Stub {

@@ -1,7 +1,7 @@
 //! The lanes of one run, and the slider over them.
 //!
-//! The marks come placed; the cursor, the edge of what has happened and the shade over what lies ahead
-//! are moved by [`crate::browser::place`].
+//! The marks come placed; the cursor, the edge of what has happened and the shade over what lies
+//! ahead are moved by [`crate::browser::place`].
 
 use leasehold_player::Msg;
 use leasehold_player::frame::{Part, RunFrame};
@@ -40,15 +40,18 @@ pub(crate) fn lanes(run: &RunFrame, n: usize, label: String, emit: &Callback<Msg
     };
     let onkeydown = Callback::from(move |event: KeyboardEvent| slide(&event, &emit));
     html! {
-        <div class="lanes" key={n} id={format!("slider{n}")} role="slider" tabindex="0" aria-label={label}
-            aria-valuemin="0" aria-valuemax={slider.max_ms.to_string()} aria-valuenow={slider.now_ms.to_string()}
+        <div class="lanes" key={n} id={format!("slider{n}")} role="slider" tabindex="0"
+            aria-label={label}
+            aria-valuemin="0" aria-valuemax={slider.max_ms.to_string()}
+                aria-valuenow={slider.now_ms.to_string()}
             aria-valuetext={slider.text.clone()} {onpointerdown} {onpointermove} {onkeydown}>
             <Lanes timeline={run.timeline.clone()} index={n} />
         </div>
     }
 }
 
-/// The lanes that a pointer is in. Events are delegated, so that their current target is the page's root.
+/// The lanes that a pointer is in. Events are delegated, so that their current target is the page's
+/// root.
 fn target(event: &PointerEvent) -> Option<Element> {
     let inner = event.target().and_then(|t| t.dyn_into::<Element>().ok())?;
     inner.closest(".lanes").ok().flatten()
@@ -97,8 +100,10 @@ fn Lanes(props: &LanesProps) -> Html {
     html! {
         <svg width={px(w)} height={px(h)} aria-hidden="true">
             <defs>
-                <clipPath id={format!("so-far{n}")}><rect id={format!("edge{n}")} x="0" y="0" width="0" height={px(h)} /></clipPath>
-                <pattern id={format!("sleep{n}")} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+                <clipPath id={format!("so-far{n}")}><rect id={format!("edge{n}")} x="0" y="0"
+                    width="0" height={px(h)} /></clipPath>
+                <pattern id={format!("sleep{n}")} width="6" height="6" patternUnits="userSpaceOnUse"
+                    patternTransform="rotate(45)">
                     <line class="hatch-line" x1="0" y1="0" x2="0" y2="6" stroke-width="1.6" />
                 </pattern>
             </defs>
@@ -106,9 +111,12 @@ fn Lanes(props: &LanesProps) -> Html {
             <g clip-path={format!("url(#so-far{n})")}>
                 { for timeline.marks.iter().filter(|m| !is_text(m)).map(|m| mark(m, n)) }
             </g>
-            <g class="labels">{ for timeline.marks.iter().filter(|m| is_text(m)).map(|m| mark(m, n)) }</g>
-            <rect class="tl-future" id={format!("future{n}")} x="0" y="0" width="0" height={px(floor)} />
-            <g id={format!("cursor{n}")} class="tl-cursor"><line x1="0" y1="2" x2="0" y2={px(floor)} /><path d="M-6 0h12l-6 8z" /></g>
+            <g class="labels">{ for timeline.marks.iter().filter(|m| is_text(m)).map(|m| mark(m, n))
+                }</g>
+            <rect class="tl-future" id={format!("future{n}")} x="0" y="0" width="0"
+                height={px(floor)} />
+            <g id={format!("cursor{n}")} class="tl-cursor"><line x1="0" y1="2" x2="0" y2={px(floor)}
+                /><path d="M-6 0h12l-6 8z" /></g>
         </svg>
     }
 }
@@ -122,14 +130,16 @@ fn mark(mark: &Mark, n: usize) -> Html {
         Mark::Rect { ink, rect } => {
             let fill = (ink.class() == "tl-asleep").then(|| format!("url(#sleep{n})"));
             html! {
-                <rect class={ink.class()} x={px(rect.x)} y={px(rect.y)} width={px(rect.w)} height={px(rect.h)} fill={fill} />
+                <rect class={ink.class()} x={px(rect.x)} y={px(rect.y)} width={px(rect.w)}
+                    height={px(rect.h)} fill={fill} />
             }
         }
         Mark::Line { ink, from, to } => html! {
             <line class={ink.class()} x1={px(from.0)} y1={px(from.1)} x2={px(to.0)} y2={px(to.1)} />
         },
         Mark::Dot { ink, x, y, r, at } => html! {
-            <circle class={ink.class()} cx={px(*x)} cy={px(*y)} r={px(*r)} data-at={at.0.to_string()} />
+            <circle class={ink.class()} cx={px(*x)} cy={px(*y)} r={px(*r)}
+                data-at={at.0.to_string()} />
         },
         Mark::Cross { ink, x, y, at } => {
             let d = format!("M{} {}l10 10m0 -10l-10 10", px(x - 5.0), px(y - 5.0));
@@ -147,7 +157,8 @@ fn mark(mark: &Mark, n: usize) -> Html {
                 Anchor::Middle => "middle",
                 Anchor::End => "end",
             };
-            html! { <text class={ink.class()} x={px(*x)} y={px(*y)} text-anchor={anchor}>{ text }</text> }
+            html! { <text class={ink.class()} x={px(*x)} y={px(*y)} text-anchor={anchor}>{ text }
+            </text> }
         }
     }
 }

@@ -1,8 +1,10 @@
-//! What the timeline shows of a run: who led, who held, who slept, who checked and sent, what stores said.
+//! What the timeline shows of a run: who led, who held, who slept, who checked and sent, what
+//! stores said.
 //!
-//! The strip of film that the projector's cursor moves over: it holds the whole branch, also the part
-//! behind the cursor. It is written as steps are taken, each step once; a new branch is written anew
-//! from its history. It keeps only what has a place in a lane; all else is in the steps.
+//! The strip of film that the projector's cursor moves over: it holds the whole branch, also the
+//! part behind the cursor. It is written as steps are taken, each step once; a new branch is
+//! written anew from its history. It keeps only what has a place in a lane; all else is in the
+//! steps.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
-//! What is to be drawn: plain data, in parts that compare cheaply, so that only what changed is drawn anew.
+//! What is to be drawn: plain data, in parts that compare cheaply, so that only what changed is
+//! drawn anew.
 //!
-//! A slide for the projector. Views read it and nothing else; each part is shared with the slide before
-//! as long as it is the same.
+//! A slide for the projector. Views read it and nothing else; each part is shared with the slide
+//! before as long as it is the same.
 
 use std::ops::Deref;
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! The keys of the page, in one table that the handler and the help dialog both read.
 //!
-//! A card beside the keyboard. Keys act only while the focus is inside the player, never together with
-//! Ctrl, Alt or Meta, and never in a field; every key has a button too, because screen readers keep
-//! letters for themselves.
+//! A card beside the keyboard. Keys act only while the focus is inside the player, never together
+//! with Ctrl, Alt or Meta, and never in a field; every key has a button too, because screen readers
+//! keep letters for themselves.
 
 use crate::player::Msg;
 

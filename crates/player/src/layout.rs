@@ -1,9 +1,9 @@
 //! Where everything stands on the stage, in CSS pixels: who grants, who acts, who checks.
 //!
 //! The floor plan, marked with tape before the play begins. It is drawn twice: wide, with authority
-//! flowing from left to right, and in rows for narrow places, with authority flowing from top to bottom.
-//! It knows how many there are of each kind and nothing of what they do; positions are floats because
-//! they are pixels, and no state or text depends on them.
+//! flowing from left to right, and in rows for narrow places, with authority flowing from top to
+//! bottom. It knows how many there are of each kind and nothing of what they do; positions are
+//! floats because they are pixels, and no state or text depends on them.
 
 use leasehold_engine::setup::{Kind, Names};
 use leasehold_engine::units::ProcessId;
@@ -615,7 +615,8 @@ impl Layout {
         matches!(end, End::Process(id) if self.seat(id).is_some())
     }
 
-    /// Between the service and one who asks it: below the words of belief, so that neither hides the other.
+    /// Between the service and one who asks it: below the words of belief, so that neither hides
+    /// the other.
     fn service_way(&self, service: Rect, seat: &Seat) -> Path {
         match self.shape {
             Shape::Wide => {

@@ -1,11 +1,13 @@
 //! One learner at work: what they do comes in as messages, what is to be drawn goes out as frames.
 //!
-//! The whole page without the web. Views draw what a [`frame::Frame`] says and send back what was done;
-//! the browser carries out what a [`player::Request`] asks. Everything that could be wrong is here, and
-//! so is everything that can be tested without a browser: positions on the stage included.
+//! The whole page without the web. Views draw what a [`frame::Frame`] says and send back what was
+//! done; the browser carries out what a [`player::Request`] asks. Everything that could be wrong is
+//! here, and so is everything that can be tested without a browser: positions on the stage
+//! included.
 //!
-//! Read in this order: [`player`] (what can be done), [`scene`] (what stands on the stage), [`layout`]
-//! (where), [`film`] and [`timeline`] (the lanes), [`frame`] (all that is drawn), [`motion`] (what moves).
+//! Read in this order: [`player`] (what can be done), [`scene`] (what stands on the stage),
+//! [`layout`] (where), [`film`] and [`timeline`] (the lanes), [`frame`] (all that is drawn),
+//! [`motion`] (what moves).
 
 pub mod film;
 pub mod frame;

@@ -1,7 +1,9 @@
-//! What moves between two steps: messages on their way, rings that drain, the cursor, the ages of checks.
+//! What moves between two steps: messages on their way, rings that drain, the cursor, the ages of
+//! checks.
 //!
-//! The hands of the clock, apart from its face. It is worked out anew for each frame and set directly on
-//! what the views have drawn; with reduced motion messages stand at mid-way until they have arrived.
+//! The hands of the clock, apart from its face. It is worked out anew for each frame and set
+//! directly on what the views have drawn; with reduced motion messages stand at mid-way until they
+//! have arrived.
 
 use leasehold_engine::units::{ProcessId, SimTime};
 use leasehold_engine::world::World;

@@ -1,8 +1,8 @@
 //! One learner at work: what they did comes in, what is to be shown and asked of the page goes out.
 //!
-//! The desk with the projector on it: the lesson's film, a second reel beside it, a pair of scissors.
-//! `update` is the only place that changes anything. It knows no browser; times come in as elapsed
-//! microseconds, and wishes that only a browser can grant go out as [`Request`]s.
+//! The desk with the projector on it: the lesson's film, a second reel beside it, a pair of
+//! scissors. `update` is the only place that changes anything. It knows no browser; times come in
+//! as elapsed microseconds, and wishes that only a browser can grant go out as [`Request`]s.
 
 use std::sync::Arc;
 
@@ -837,7 +837,8 @@ fn tells(step: &Step) -> bool {
     !step.facts.is_empty() && !is_switch
 }
 
-/// The same for a learner: the same process, the same facts; the rule may differ where the outcome does not.
+/// The same for a learner: the same process, the same facts; the rule may differ where the outcome
+/// does not.
 fn same(a: &Step, b: &Step) -> bool {
     a.process == b.process && a.events().eq(b.events())
 }
@@ -1186,8 +1187,8 @@ impl Player {
         }
     }
 
-    /// Whether the film plays on over the page's end: when the page has nothing more to say, and the next
-    /// one goes on with the same run.
+    /// Whether the film plays on over the page's end: when the page has nothing more to say, and
+    /// the next one goes on with the same run.
     fn flows_on(&self) -> bool {
         use leasehold_lesson::lesson::{Block, Do};
         let pages = &self.lesson().pages;
@@ -1285,7 +1286,8 @@ impl Player {
         self.revision += 1;
     }
 
-    /// Leaves the second run out when the director has gone back before it, and shows it when it is there.
+    /// Leaves the second run out when the director has gone back before it, and shows it when it is
+    /// there.
     fn drop_later_runs(&mut self) {
         if self.director.active() == 0 {
             self.beside = None;
@@ -1557,7 +1559,8 @@ impl Player {
         }
     }
 
-    /// Carries commands out. What the lesson asks for is its press; all else is the learner's own run.
+    /// Carries commands out. What the lesson asks for is its press; all else is the learner's own
+    /// run.
     fn act(&mut self, commands: Vec<Command>) {
         if commands.is_empty() {
             return;

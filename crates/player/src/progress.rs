@@ -1,6 +1,7 @@
 //! What a learner has done, kept between visits: pages seen, predictions made, goals reached.
 //!
-//! A bookmark with pencil notes. It holds no score: a wrong prediction is a prediction, not a fault.
+//! A bookmark with pencil notes. It holds no score: a wrong prediction is a prediction, not a
+//! fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! What the address asks for: `?lesson=…&page=…`, `?embed`, and how the page is to look.
 //!
-//! A guest's wishes, read at the door: what cannot be granted is said once, and the evening goes on.
-//! Names are camelCase; a flag is present or not.
+//! A guest's wishes, read at the door: what cannot be granted is said once, and the evening goes
+//! on. Names are camelCase; a flag is present or not.
 
 use leasehold_engine::units::{Duration, SpanText};
 
@@ -76,7 +76,8 @@ pub struct Start {
 }
 
 impl Start {
-    /// Reads names and values, decoded. Names it does not know are left alone: they may be the host's.
+    /// Reads names and values, decoded. Names it does not know are left alone: they may be the
+    /// host's.
     #[must_use]
     pub fn read<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut start = Self::default();

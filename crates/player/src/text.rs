@@ -26,8 +26,8 @@ fn tenths(micros: u64) -> String {
     format!("{}.{}", micros / 1_000_000, micros / 100_000 % 10)
 }
 
-/// A length in CSS pixels to a tenth: `12.5`. Whole numbers do; floats print by a long algorithm that the
-/// page would have to carry for this alone.
+/// A length in CSS pixels to a tenth: `12.5`. Whole numbers do; floats print by a long algorithm
+/// that the page would have to carry for this alone.
 #[must_use]
 pub fn px(value: f32) -> String {
     let tenths = (value * 10.0).round() as i32;

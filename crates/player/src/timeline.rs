@@ -1,8 +1,9 @@
 //! The run as lanes: truth as filled bars, belief as dots, the gap between them as a dotted line.
 //!
-//! Sheet music: one stave a process, time from left to right. What is still going on is drawn to the far
-//! end and shown only as far as the run has come; that edge, and the cursor, move by themselves between
-//! steps. Labels that would cover one another are left out, the less telling first.
+//! Sheet music: one stave a process, time from left to right. What is still going on is drawn to
+//! the far end and shown only as far as the run has come; that edge, and the cursor, move by
+//! themselves between steps. Labels that would cover one another are left out, the less telling
+//! first.
 
 use leasehold_engine::event::Verdict;
 use leasehold_engine::setup::{Kind, Names};
@@ -779,7 +780,8 @@ impl Draw<'_> {
     }
 }
 
-/// Whether a check stands at odds with the truth: it said "mine", and the lease ended before the act.
+/// Whether a check stands at odds with the truth: it said "mine", and the lease ended before the
+/// act.
 fn at_odds(check: &Check, strip: &Strip) -> bool {
     if check.verdict == Verdict::Doubt {
         return true;

@@ -1,7 +1,8 @@
-//! The first minute without a browser: the same messages that the page sends, the frames it would draw.
+//! The first minute without a browser: the same messages that the page sends, the frames it would
+//! draw.
 //!
-//! A rehearsal in plain clothes. Positions on the stage are checked in the layout's own tests; here is what
-//! is said, when it stops, what is asked, and what stands beside what.
+//! A rehearsal in plain clothes. Positions on the stage are checked in the layout's own tests; here
+//! is what is said, when it stops, what is asked, and what stands beside what.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 

@@ -1,7 +1,8 @@
 //! What is drawn is what is so, at every display frame of the first minute and at every width.
 //!
-//! A surveyor who walks along while the film plays: rings against the truth, stubs against the gate, dots
-//! against the times of checks and sends. The browser tests measure the same on the real page, more coarsely.
+//! A surveyor who walks along while the film plays: rings against the truth, stubs against the
+//! gate, dots against the times of checks and sends. The browser tests measure the same on the real
+//! page, more coarsely.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -34,7 +35,8 @@ fn open(page: usize, width: u32) -> Player {
     player
 }
 
-/// Plays until the film stops by itself, answering and pressing nothing; looks at each display frame.
+/// Plays until the film stops by itself, answering and pressing nothing; looks at each display
+/// frame.
 fn play(player: &mut Player, mut look: impl FnMut(&Player, &Frame)) {
     player.update(Msg::Toggle);
     for _ in 0..100_000 {
