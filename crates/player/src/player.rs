@@ -562,6 +562,7 @@ impl Player {
     fn toggle(&mut self) {
         if self.playing {
             self.playing = false;
+            self.slowed = false;
             let time = text::seconds(self.world().now());
             self.speak(&format!("Stopped at {time} s."));
             return;
