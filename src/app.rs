@@ -109,7 +109,7 @@ impl Component for App {
                 }
                 let passed = self
                     .shown_at
-                    .map_or(0.0, |before| (at - before).clamp(0.0, FRAME_MAX));
+                    .map_or(0.0, |before| (at - before).max(0.0).min(FRAME_MAX));
                 self.shown_at = Some(at);
                 self.tell(Msg::Elapsed((passed * 1_000.0) as u64))
             }

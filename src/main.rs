@@ -3,6 +3,11 @@
 //! A picture frame around [`leasehold_player`]: views draw, [`browser`] is the only module that
 //! touches the browser, and everything that decides is in the player.
 
+#![allow(
+    clippy::manual_clamp,
+    reason = "`clamp` can panic, and the page would carry the printing of floats for its message"
+)]
+
 mod app;
 mod browser;
 mod views;

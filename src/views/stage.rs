@@ -395,7 +395,7 @@ fn worker(cx: &Cx<'_>, worker: &Worker, seat: &Seat) -> Html {
         worker.at_odds.then_some("odds"),
         is_looked_at(cx, &worker.name).then_some("watched"),
     );
-    let stroke = (r * 0.15).clamp(4.0, 7.0);
+    let stroke = (r * 0.15).max(4.0).min(7.0);
     let ring_r = r - stroke / 2.0;
     let inner_r = r - stroke - 5.0;
     let hatch = format!("fill:url(#hatch{n})");

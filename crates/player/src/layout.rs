@@ -276,7 +276,7 @@ fn wide(cast: &Cast, width: f32, height: f32) -> Layout {
     let store_w = if cast.stores.is_empty() {
         0.0
     } else {
-        (width * 0.19).clamp(160.0, 210.0)
+        (width * 0.19).max(160.0).min(210.0)
     };
     let stores = wide_stores(cast, area, store_w);
     let right = stores
@@ -285,7 +285,7 @@ fn wide(cast: &Cast, width: f32, height: f32) -> Layout {
         .fold(area.right(), f32::min)
         - 12.0;
     let left_w = if cast.folded() {
-        (width * 0.222).clamp(178.0, 246.0)
+        (width * 0.222).max(178.0).min(246.0)
     } else if cast.clients.is_empty() {
         0.0
     } else {
@@ -364,7 +364,7 @@ fn wide_stores(cast: &Cast, area: Rect, w: f32) -> Vec<StoreSeat> {
 
 fn wide_workers(cast: &Cast, area: Rect) -> Vec<Seat> {
     let each = area.h / cast.workers.len().max(1) as f32;
-    let radius = ((each - 44.0) / 2.0).clamp(16.0, 46.0);
+    let radius = ((each - 44.0) / 2.0).max(16.0).min(46.0);
     let seat = |(n, id): (usize, &ProcessId)| {
         let block = Rect::new(area.x, area.y + n as f32 * each, area.w, each);
         let least = area.x + BELIEF + 10.0 + radius;
@@ -413,12 +413,15 @@ const SERVER_BLOCK: (f32, f32) = (172.0, 118.0);
 fn ring_of_servers(cast: &Cast, area: Rect) -> Vec<Seat> {
     let count = cast.servers.len();
     let (w, h) = SERVER_BLOCK;
-    let rx = ((area.w - w) / 2.0).clamp(0.0, if count > 3 { 220.0 } else { 170.0 });
+    let rx = ((area.w - w) / 2.0)
+        .max(0.0)
+        .min(if count > 3 { 220.0 } else { 170.0 });
     let lowest = (0..count)
         .map(|n| around(n, count).y)
         .fold(-1.0_f32, f32::max);
-    let ry =
-        ((area.h - h) / (1.0 + lowest).max(0.1)).clamp(0.0, if count > 5 { 180.0 } else { 150.0 });
+    let ry = ((area.h - h) / (1.0 + lowest).max(0.1))
+        .max(0.0)
+        .min(if count > 5 { 180.0 } else { 150.0 });
     let top = area.center().y - ry * (lowest - 1.0) / 2.0;
     let seat = |(n, id): (usize, &ProcessId)| {
         let at = around(n, count);
@@ -434,7 +437,7 @@ fn ring_of_servers(cast: &Cast, area: Rect) -> Vec<Seat> {
 
 /// A disc with its words below it, in the middle of a block.
 fn disc_over_words(id: ProcessId, block: Rect, radius: f32) -> Seat {
-    let words_h = (block.h - 2.0 * radius - 6.0).clamp(18.0, 60.0);
+    let words_h = (block.h - 2.0 * radius - 6.0).max(18.0).min(60.0);
     let used = 2.0 * radius + 8.0 + words_h;
     let top = block.y + ((block.h - used) / 2.0).max(0.0);
     let center = Point {
@@ -476,7 +479,9 @@ fn rows(cast: &Cast, width: f32, height: f32) -> Layout {
     } else {
         STORE_STRIP + PLATE.1
     };
-    let each = ((height - y - bottom - 8.0) / count.max(1) as f32).clamp(ROW, ROW + 22.0);
+    let each = ((height - y - bottom - 8.0) / count.max(1) as f32)
+        .max(ROW)
+        .min(ROW + 22.0);
     let channel = if cast.stores.is_empty() && cast.folded() {
         0.0
     } else {
@@ -628,7 +633,7 @@ impl Layout {
                     x: seat.center.x - half - 5.0,
                     y,
                 };
-                let start = y.clamp(service.y + 16.0, service.bottom() - 16.0);
+                let start = y.max(service.y + 16.0).min(service.bottom() - 16.0);
                 if seat.center.x < service.right() {
                     let below = Point {
                         x: seat.center.x,
@@ -682,7 +687,9 @@ impl Layout {
                     x: seat.center.x + seat.radius + 6.0,
                     y: seat.center.y,
                 };
-                let spread = ((seat.center.y - store.plate.center().y) / 16.0).clamp(-12.0, 12.0);
+                let spread = ((seat.center.y - store.plate.center().y) / 16.0)
+                    .max(-12.0)
+                    .min(12.0);
                 let to = Point {
                     x: store.plate.x - 4.0,
                     y: store.plate.center().y + spread,

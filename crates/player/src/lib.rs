@@ -9,6 +9,11 @@
 //! [`layout`] (where), [`film`] and [`timeline`] (the lanes), [`frame`] (all that is drawn),
 //! [`motion`] (what moves).
 
+#![allow(
+    clippy::manual_clamp,
+    reason = "`clamp` can panic, and the page would carry the printing of floats for its message"
+)]
+
 pub mod film;
 pub mod frame;
 pub mod keys;

@@ -82,7 +82,7 @@ fn moving(run: &RunFrame, world: &World, end: SimTime, reduced: bool) -> RunMoti
         let left = worker.until.map_or(0, |until| until.since(now).0) as f32;
         Ring {
             worker: worker.id,
-            part: (left / lease).clamp(0.0, 1.0),
+            part: (left / lease).max(0.0).min(1.0),
         }
     });
     let ages = stage.scene.workers.iter().map(|w| (w.id, &w.believes));
@@ -106,7 +106,9 @@ fn moving(run: &RunFrame, world: &World, end: SimTime, reduced: bool) -> RunMoti
 /// Where a message is: along its way, at mid-way with reduced motion.
 fn place(message: &Flying, layout: &Layout, now: SimTime, reduced: bool) -> Option<Place> {
     let whole = message.arrives_at.since(message.sent_at).0.max(1) as f32;
-    let part = (now.since(message.sent_at).0 as f32 / whole).clamp(0.0, 1.0);
+    let part = (now.since(message.sent_at).0 as f32 / whole)
+        .max(0.0)
+        .min(1.0);
     let (way, part, opacity) = way_of(message, layout, if reduced { 0.5 } else { part })?;
     let at = way.at(part);
     let ahead = way.at((part + 0.02).min(1.0));
@@ -172,7 +174,7 @@ fn way_of(message: &Flying, layout: &Layout, part: f32) -> Option<(Path, f32, f3
             Some((
                 Path { from, bend, to },
                 ease((part * 1.4).min(1.0)),
-                (2.2 - 2.0 * part).clamp(0.0, 1.0),
+                (2.2 - 2.0 * part).max(0.0).min(1.0),
             ))
         }
     }

@@ -41,7 +41,7 @@ pub fn px(value: f32) -> String {
 /// A part of one to four digits: `0.0625`.
 #[must_use]
 pub fn part(value: f32) -> String {
-    let all = (value * 10_000.0).round().clamp(0.0, 10_000.0) as u32;
+    let all = (value * 10_000.0).round().max(0.0).min(10_000.0) as u32;
     format!("{}.{:04}", all / 10_000, all % 10_000)
 }
 

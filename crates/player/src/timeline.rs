@@ -162,13 +162,15 @@ impl Scale {
     pub fn x(&self, at: SimTime) -> f32 {
         let whole = self.to.0.saturating_sub(self.from.0).max(1) as f32;
         let part = (at.0 as f32 - self.from.0 as f32) / whole;
-        self.left + part.clamp(-0.02, 1.02) * (self.right - self.left)
+        self.left + part.max(-0.02).min(1.02) * (self.right - self.left)
     }
 
     /// The time at a place, kept within the scale.
     #[must_use]
     pub fn time(&self, x: f32) -> SimTime {
-        let part = ((x - self.left) / (self.right - self.left).max(1.0)).clamp(0.0, 1.0);
+        let part = ((x - self.left) / (self.right - self.left).max(1.0))
+            .max(0.0)
+            .min(1.0);
         let whole = self.to.0.saturating_sub(self.from.0) as f32;
         SimTime(self.from.0 + (part * whole) as u64)
     }
