@@ -4,8 +4,8 @@
 //! not change the answers to the others. Ranges are ours, because a library may change how it maps
 //! outputs to ranges; only its raw output is used.
 
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::units::Duration;
 
