@@ -14,6 +14,7 @@ use crate::registry::Op;
 use crate::rule::Rule;
 use crate::setup::Kind;
 use crate::shared::Shared;
+use crate::store::{Store, WriteRecord};
 use crate::switch::Switch;
 use crate::units::{
     Duration, LogIndex, ProcessId, RequestId, ResourceId, SimTime, StepNumber, Term, Token,
@@ -309,7 +310,12 @@ impl Monitors {
                 | Event::JeopardyBegan { .. }
                 | Event::JeopardyEnded { .. }
                 | Event::QueuedForLease { .. }
-                | Event::Crashed { .. } => beliefs_changed = true,
+                | Event::Crashed { .. } => {
+                    beliefs_changed = true;
+                    if let Event::Crashed { process } = event {
+                        self.forget_lost_writes(world, *process);
+                    }
+                }
                 _ => {}
             }
         }
@@ -520,6 +526,19 @@ impl Monitors {
                 highest_from,
             },
         ))
+    }
+
+    /// What a store's crash took before it was durable was never accepted for good: nobody was told.
+    fn forget_lost_writes(&mut self, world: &World, store: ProcessId) {
+        let Some(writes) = world.store(store).map(Store::writes) else {
+            return;
+        };
+        self.highest.retain(|highest| highest.store != store);
+        let kept = writes.iter().filter(|write| write.verdict.is_accepted());
+        if let Some(WriteRecord { token, from, .. }) = kept.max_by_key(|write| write.token) {
+            let (token, from) = (*token, *from);
+            self.highest.push(HighestAccepted { store, token, from });
+        }
     }
 
     fn on_acknowledged(&mut self, world: &World, client: ProcessId, request: RequestId) -> Found {

@@ -38,6 +38,13 @@ pub enum WriteVerdict {
     },
 }
 
+impl WriteVerdict {
+    #[must_use]
+    pub const fn is_accepted(self) -> bool {
+        !matches!(self, Self::Refused { .. })
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WriteRecord {
     pub at: LocalTime,
@@ -191,7 +198,7 @@ impl Store {
         verdict: WriteVerdict,
         cx: &mut Cx<'_, R>,
     ) {
-        if !matches!(verdict, WriteVerdict::Refused { .. }) {
+        if verdict.is_accepted() {
             self.highest = self.highest.max(write.token);
         }
         let WriteRequest { token, value, .. } = write.clone();

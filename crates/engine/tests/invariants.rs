@@ -633,3 +633,32 @@ fn breaks_state_machine_safety_a_follower_commits_beyond_what_it_was_shown() {
         "{reason:?}"
     );
 }
+
+/// A store that crashes before its sync has forgotten the write and its token together: nothing is broken.
+#[test]
+fn a_write_lost_with_the_stores_crash_raises_no_gate() {
+    let latency = Duration::millis(50);
+    let setup = Setup {
+        sync: Duration::millis(20),
+        latency_min: latency,
+        latency_max: latency,
+        ..workers()
+    };
+    let mut run = Run::new(setup);
+    run.play(
+        "until A is granted orders
+        write A orders \"charge 7\"
+        pause A
+        until B is granted orders
+        write B orders \"charge 7\"
+        until orders accepts B
+        crash orders
+        restart orders
+        resume A
+        until orders accepts A
+        run 1s",
+    );
+    assert_eq!(run.broken(Invariant::NoOlderToken), None);
+    assert!(run.holds("orders has seen token 1"));
+    run.assert_monitors_agree();
+}

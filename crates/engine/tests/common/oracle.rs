@@ -89,6 +89,14 @@ impl Oracle {
                 Event::WriteAccepted { token, .. } | Event::StaleWriteObserved { token, .. } => {
                     self.writes.push((id, *token));
                 }
+                Event::Crashed { process } => {
+                    // What a store had not made durable was never accepted for good.
+                    if let Some(store) = world.store(*process) {
+                        self.writes.retain(|(id, _)| id != process);
+                        let kept = store.writes().iter().filter(|w| w.verdict.is_accepted());
+                        self.writes.extend(kept.map(|w| (*process, w.token)));
+                    }
+                }
                 Event::RequestEnded {
                     request,
                     outcome: Outcome::Accepted,
