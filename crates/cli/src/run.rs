@@ -61,10 +61,10 @@ impl Notes {
         for fact in &step.facts {
             let told = words::event(&fact.event, step.process, names);
             let (number, at) = (step.number, words::millis(step.at));
-            if let Event::InvariantBroken { invariant, .. } = &fact.event {
-                self.lines.push(format!(
-                    "{invariant} broke at step {number}, {at} s: {told}"
-                ));
+            if let Event::InvariantBroken { invariant, reason } = &fact.event {
+                let why = words::reason(reason, names);
+                self.lines
+                    .push(format!("{invariant} broke at step {number}, {at} s: {why}"));
             }
             if let Event::WriteRefused { .. } = &fact.event {
                 let (key, source) = (fact.rule.key(), fact.rule.source());
