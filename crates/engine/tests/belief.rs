@@ -827,3 +827,38 @@ fn a_grant_that_comes_too_late_counts_once_a_renewal_confirms_it() {
     );
     play.assert_kept();
 }
+
+/// Case L09: the renewal set out before the timer was wound up again, so it is the first thing at that tick.
+#[test]
+fn a_renewal_that_comes_first_at_the_very_tick_of_the_expiry_is_refused_too() {
+    let setup = Setup {
+        servers: 1,
+        election_fixed: vec![Duration::millis(1_500)],
+        contend: true,
+        ..stage()
+    };
+    // Sent 1.6 s after the grant; the next one, 600 ms later, is confirmed 50 ms after that, for 5 s.
+    let play = Play::of(
+        setup,
+        "until A is granted orders
+        latency A -> s1 5650ms 5650ms
+        run 1700ms
+        latency A -> s1 50ms 50ms
+        run 700ms
+        latency A -> s1 1000s 1000s
+        run 5s",
+    );
+    let refused = play.steps.iter().position(|step| {
+        step.events().any(|event| {
+            let why = RenewRefusal::Expiring;
+            matches!(event, Event::RenewalRefused { why: w, .. } if *w == why)
+        })
+    });
+    let proposed = play.steps.iter().position(|step| {
+        let proposed = |event: &Event| matches!(event, Event::ExpiryProposed { .. });
+        step.events().any(proposed)
+    });
+    let (refused, proposed) = (refused.unwrap(), proposed.unwrap());
+    assert!(refused < proposed, "{}", play.trace(30));
+    assert_eq!(play.steps[refused].at, play.steps[proposed].at);
+}
