@@ -662,3 +662,45 @@ fn a_write_lost_with_the_stores_crash_raises_no_gate() {
     assert!(run.holds("orders has seen token 1"));
     run.assert_monitors_agree();
 }
+
+/// A log that was longer before says nothing of what is durable now: the new leader's own disk is behind.
+#[test]
+fn a_leader_whose_log_was_cut_counts_itself_only_for_what_is_durable_again() {
+    let setup = Setup {
+        clients: vec!["c1".into()],
+        sync: Duration::secs(10),
+        ..cold(3)
+    };
+    // Answered at once, so that one client is enough; what it is told matters to nobody here.
+    let mut run = Run::new(setup);
+    run.play(
+        "set reply_after_commit off
+        campaign s1
+        run 60s
+        partition s1 | s2 s3
+        put c1 a \"1\"
+        put c1 a \"2\"
+        put c1 a \"3\"
+        put c1 a \"4\"
+        run 100s
+        campaign s2
+        run 60s
+        heal
+        until s1 rejects s2
+        run 1s
+        campaign s1
+        until s1 becomes leader
+        partition s1 | s2 s3
+        put c1 p \"1\"
+        put c1 q \"1\"
+        put c1 z \"1\"
+        run 1s
+        heal
+        cut s1 <-> s2
+        run 15s",
+    );
+    // s3 has all of it on disk; s1, one sync an entry, only the first.
+    assert!(run.holds("s1 leads and s1 has no q"));
+    run.play("until s1 has q = \"1\"");
+    run.assert_monitors_agree();
+}
