@@ -9,7 +9,7 @@ use crate::draw::{Purpose, below, draw};
 use crate::event::Step;
 use crate::history::History;
 use crate::setup::{Kind, Setup};
-use crate::switch::{Position, Switch};
+use crate::switch::Switch;
 use crate::units::{Duration, ProcessId};
 use crate::world::World;
 
@@ -343,8 +343,8 @@ impl Swarm {
             }
         }
         for switch in Switch::ALL {
-            if world.world_switch(*switch) != Position::On {
-                let (switch, position) = (*switch, Position::On);
+            if world.world_switch(*switch) != switch.initial() {
+                let (switch, position) = (*switch, switch.initial());
                 commands.push(Command::Set {
                     switch,
                     position,

@@ -102,6 +102,12 @@ pub enum Position {
 }
 
 impl Switch {
+    /// The position where nothing says otherwise.
+    #[must_use]
+    pub const fn initial(self) -> Position {
+        Position::On
+    }
+
     /// The word for a position of this switch.
     #[must_use]
     pub const fn word(self, position: Position) -> &'static str {
@@ -156,31 +162,32 @@ impl FromStr for Switch {
 
 serde_as_text!(Switch);
 
-/// The positions that one process lives under. All on unless set otherwise.
+/// The positions that one process lives under: each as [`Switch::initial`] says, unless set otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Switches {
-    on: u32,
-    observe: u32,
+    on: u64,
+    observe: u64,
 }
 
 impl Default for Switches {
     fn default() -> Self {
-        Self {
-            on: u32::MAX,
-            observe: 0,
+        let mut switches = Self { on: 0, observe: 0 };
+        for switch in Switch::ALL {
+            switches.set(*switch, switch.initial());
         }
+        switches
     }
 }
 
 impl Switches {
     #[must_use]
     pub const fn is_on(self, switch: Switch) -> bool {
-        self.on & 1 << switch as u32 != 0
+        self.on & 1 << switch as u64 != 0
     }
 
     #[must_use]
     pub const fn get(self, switch: Switch) -> Position {
-        let bit = 1 << switch as u32;
+        let bit = 1 << switch as u64;
         if self.on & bit != 0 {
             Position::On
         } else if self.observe & bit != 0 {
@@ -191,7 +198,7 @@ impl Switches {
     }
 
     pub const fn set(&mut self, switch: Switch, position: Position) {
-        let bit = 1 << switch as u32;
+        let bit = 1 << switch as u64;
         self.on &= !bit;
         self.observe &= !bit;
         match position {

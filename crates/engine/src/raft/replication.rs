@@ -1,0 +1,396 @@
+//! Replication: appends and their answers, what is durable, what is committed, and what is then applied.
+//!
+//! The chair dictates, the others write down what follows on what they have, and a line counts once a
+//! majority has it.
+
+use super::{Entry, Handed, Message, Role, Server, on_majority};
+use crate::event::{AppendRefusal, Event, TimerKind};
+use crate::process::{Cx, DiskWrite, Effect, Message as Envelope, Recorder};
+use crate::registry::Op;
+use crate::rule::Rule;
+use crate::switch::Switch;
+use crate::units::{Duration, LogIndex, ProcessId, Term};
+
+/// Entries in one append: more go in the next.
+const APPEND_BATCH: usize = 64;
+
+impl Server {
+    pub(super) fn on_raft<R: Recorder>(
+        &mut self,
+        from: ProcessId,
+        message: Message,
+        cx: &mut Cx<'_, R>,
+    ) {
+        let term = message.term();
+        let stale = term < self.term;
+        if self.term < term {
+            self.become_follower(term, None, cx);
+        }
+        match message {
+            Message::RequestVote {
+                last_index,
+                last_term,
+                ..
+            } => {
+                self.on_request_vote(from, (term, last_index, last_term), cx);
+            }
+            Message::Vote { .. } | Message::AppendAnswer { .. } if stale => {
+                cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored { from });
+            }
+            Message::Vote { granted, .. } => self.on_vote(from, granted, cx),
+            Message::Append { round, .. } if stale && cx.is_on(Switch::StaleTermCheck) => {
+                cx.fact(Rule::StaleTermRefused, || Event::AppendRefused {
+                    leader: from,
+                    why: AppendRefusal::OldTerm,
+                });
+                self.answer_append(from, false, LogIndex(0), round, cx);
+            }
+            Message::Append {
+                previous_index,
+                previous_term,
+                entries,
+                commit,
+                round,
+                ..
+            } => {
+                let previous = (previous_index, previous_term);
+                self.on_append(from, previous, entries, commit, round, cx);
+            }
+            Message::AppendAnswer {
+                accepted,
+                upto,
+                round,
+                ..
+            } => {
+                self.on_append_answer(from, accepted, upto, round, cx);
+            }
+        }
+    }
+
+    pub(super) fn answer_append<R: Recorder>(
+        &self,
+        leader: ProcessId,
+        accepted: bool,
+        upto: LogIndex,
+        round: u64,
+        cx: &mut Cx<'_, R>,
+    ) {
+        let answer = Message::AppendAnswer {
+            term: self.term,
+            accepted,
+            upto,
+            round,
+        };
+        cx.send(leader, Envelope::Raft(answer));
+    }
+
+    pub(super) fn on_append<R: Recorder>(
+        &mut self,
+        leader: ProcessId,
+        (previous_index, previous_term): (LogIndex, Term),
+        entries: Vec<Entry>,
+        commit: LogIndex,
+        round: u64,
+        cx: &mut Cx<'_, R>,
+    ) {
+        if self.is_leader() {
+            // Only two leaders of one term can meet here; election safety is already broken then.
+            cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
+                from: leader,
+            });
+            return;
+        }
+        if self.leader_known() != Some(leader) {
+            self.become_follower(self.term, Some(leader), cx);
+        }
+        self.reset_election_timer(cx);
+        let there = self.log.term_at(previous_index);
+        if cx.is_on(Switch::PrevLogCheck) && there != Some(previous_term) {
+            let (why, hint) = match there {
+                None => {
+                    let last = self.log.last_index();
+                    (AppendRefusal::LogShort { last }, last)
+                }
+                Some(there) => {
+                    let first = self.log.first_of_term_at(previous_index);
+                    (AppendRefusal::OtherTerm { there }, first.previous())
+                }
+            };
+            cx.fact(Rule::AppendNeedsPrevious, || Event::AppendRefused {
+                leader,
+                why,
+            });
+            self.answer_append(leader, false, hint, round, cx);
+            return;
+        }
+        let last_new = LogIndex(previous_index.0 + entries.len() as u64);
+        self.store_entries(leader, previous_index, entries, cx);
+        self.follow_commit(commit, last_new, cx);
+        cx.effects.push(Effect::AwaitSync);
+        self.answer_append(leader, true, last_new.min(self.log.last_index()), round, cx);
+    }
+
+    /// Raft Figure 2: what is there already stays; from the first conflict on, the leader's entries replace ours.
+    pub(super) fn store_entries<R: Recorder>(
+        &mut self,
+        leader: ProcessId,
+        previous: LogIndex,
+        mut entries: Vec<Entry>,
+        cx: &mut Cx<'_, R>,
+    ) {
+        let mut index = previous.min(self.log.last_index()).next();
+        let same = entries
+            .iter()
+            .enumerate()
+            .take_while(|(at, e)| self.log.term_at(LogIndex(index.0 + *at as u64)) == Some(e.term))
+            .count();
+        let upto = LogIndex(index.0 - 1 + entries.len() as u64);
+        if same == entries.len() {
+            cx.fact(Rule::HeartbeatKeepsAuthority, || Event::AppendMatched {
+                leader,
+                upto,
+            });
+            return;
+        }
+        entries.drain(..same);
+        index = LogIndex(index.0 + same as u64);
+        if index <= self.log.last_index() {
+            self.log.truncate(index.previous());
+            self.synced = self.synced.min(index.previous());
+            for handed in &mut self.syncing {
+                if let Handed::Log { upto } = handed {
+                    *upto = index.previous().min(*upto);
+                }
+            }
+            cx.fact(Rule::ConflictIsReplaced, || Event::EntriesRemoved {
+                from: index,
+            });
+        }
+        for entry in entries {
+            self.log.push(entry);
+        }
+        cx.fact(Rule::AppendMatchesPrevious, || Event::EntriesStored {
+            from: index,
+            to: self.log.last_index(),
+        });
+        self.persist_after(index.previous(), cx);
+    }
+
+    /// Asks for the log's entries after `keep` to be made durable.
+    pub(super) fn persist_after<R: Recorder>(&mut self, keep: LogIndex, cx: &mut Cx<'_, R>) {
+        if cx.setup.sync == Duration::ZERO {
+            // Durable at once: the log in memory is the log on disk.
+            self.synced = self.log.last_index();
+            return;
+        }
+        let upto = self.log.last_index();
+        self.syncing.push(Handed::Log { upto });
+        let entries = self.log.from(keep.next(), usize::MAX);
+        cx.effects
+            .push(Effect::Persist(DiskWrite::Entries { keep, entries }));
+    }
+
+    /// Its own vote and its own log count from when they are durable, not before (dissertation §3.8).
+    pub(super) fn on_synced<R: Recorder>(&mut self, writes: u32, cx: &mut Cx<'_, R>) {
+        cx.fact(Rule::SyncMakesDurable, || Event::SyncEnded);
+        let me = cx.me;
+        let mut votes = false;
+        for handed in self.syncing.drain(..writes as usize) {
+            match handed {
+                Handed::Log { upto } => self.synced = self.synced.max(upto),
+                Handed::TermVote { term, voted_for } => {
+                    votes |= (term, voted_for) == (self.term, Some(me));
+                }
+            }
+        }
+        if votes && matches!(self.role, Role::Candidate { .. }) {
+            self.count_vote(me, cx);
+        }
+        self.count_own_log(cx);
+    }
+
+    pub(super) fn follow_commit<R: Recorder>(
+        &mut self,
+        commit: LogIndex,
+        last_new: LogIndex,
+        cx: &mut Cx<'_, R>,
+    ) {
+        let clamp = cx.is_on(Switch::CommitClampToLastNewEntry);
+        let limit = if clamp {
+            last_new
+        } else {
+            self.log.last_index()
+        };
+        let to = commit.min(limit).min(self.log.last_index());
+        if self.commit < to {
+            self.advance_commit(to, Rule::CommitFollowsLeader, cx);
+        }
+    }
+
+    pub(super) fn on_append_answer<R: Recorder>(
+        &mut self,
+        follower: ProcessId,
+        accepted: bool,
+        upto: LogIndex,
+        round: u64,
+        cx: &mut Cx<'_, R>,
+    ) {
+        let last = self.log.last_index();
+        let Role::Leader(leading) = &mut self.role else {
+            cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
+                from: follower,
+            });
+            return;
+        };
+        let progress = &mut leading.progress[usize::from(follower.0)];
+        progress.round = progress.round.max(round);
+        if accepted {
+            progress.next = progress.next.max(upto.next());
+            if progress.matched < upto {
+                progress.matched = upto;
+                cx.fact(Rule::AckMovesMatch, || Event::MatchAdvanced {
+                    follower,
+                    to: upto,
+                });
+                self.count_commit(cx);
+            } else {
+                cx.fact(Rule::AckMovesMatch, || Event::AppendConfirmed { follower });
+            }
+            self.send_missing(follower, cx);
+        } else if upto < progress.matched || progress.next <= upto.next() {
+            // A refusal that is older than what the follower has confirmed since.
+            cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
+                from: follower,
+            });
+        } else {
+            progress.next = upto.min(last).next();
+            let next = progress.next;
+            cx.fact(Rule::LeaderProbesBack, || Event::ProbedBack {
+                follower,
+                next,
+            });
+            self.send_append(follower, cx);
+        }
+        self.confirm_renewals(cx);
+    }
+
+    // Leading -------------------------------------------------------------------------------
+
+    pub(super) fn on_heartbeat_timer<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        self.look_at_own_role(cx);
+        self.broadcast(cx);
+    }
+
+    /// Sends everyone what they lack, or a heartbeat, and starts a new round.
+    pub(super) fn broadcast<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let Role::Leader(leading) = &mut self.role else {
+            return;
+        };
+        leading.round += 1;
+        let round = leading.round;
+        leading.progress[usize::from(cx.me.0)].round = round;
+        cx.fact(Rule::HeartbeatKeepsAuthority, || Event::HeartbeatsSent {
+            round,
+        });
+        cx.set_timer(TimerKind::Heartbeat, cx.setup.heartbeat);
+        for server in cx.others() {
+            self.send_append(server, cx);
+        }
+    }
+
+    pub(super) fn send_missing<R: Recorder>(&mut self, follower: ProcessId, cx: &mut Cx<'_, R>) {
+        let Role::Leader(leading) = &self.role else {
+            return;
+        };
+        if leading.progress[usize::from(follower.0)].next <= self.log.last_index() {
+            self.send_append(follower, cx);
+        }
+    }
+
+    /// What is sent is taken as received; a refusal winds it back (Raft §5.3).
+    pub(super) fn send_append<R: Recorder>(&mut self, follower: ProcessId, cx: &mut Cx<'_, R>) {
+        let Role::Leader(leading) = &mut self.role else {
+            return;
+        };
+        let round = leading.round;
+        let progress = &mut leading.progress[usize::from(follower.0)];
+        let entries = self.log.from(progress.next, APPEND_BATCH);
+        let previous_index = progress.next.previous();
+        progress.next = LogIndex(progress.next.0 + entries.len() as u64);
+        let previous_term = self
+            .log
+            .term_at(previous_index)
+            .expect("a leader's next is at most one past its log");
+        let append = Message::Append {
+            term: self.term,
+            previous_index,
+            previous_term,
+            entries,
+            commit: self.commit,
+            round,
+        };
+        cx.send(follower, Envelope::Raft(append));
+    }
+
+    /// Appends an entry of this term, sends it, and counts it where it is durable.
+    pub(super) fn append<R: Recorder>(&mut self, op: Op, rule: Rule, cx: &mut Cx<'_, R>) {
+        let entry = Entry {
+            term: self.term,
+            op,
+        };
+        let index = self.log.last_index().next();
+        cx.fact(rule, || Event::EntryAppended {
+            index,
+            term: self.term,
+            entry: entry.kind(),
+        });
+        self.log.push(entry);
+        // Sending does not wait for the leader's own disk (dissertation §10.2.1); counting itself does.
+        self.broadcast(cx);
+        self.persist_after(index.previous(), cx);
+        self.count_own_log(cx);
+    }
+
+    pub(super) fn count_own_log<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let synced = self.synced;
+        let Role::Leader(leading) = &mut self.role else {
+            return;
+        };
+        let own = &mut leading.progress[usize::from(cx.me.0)];
+        own.next = self.log.last_index().next();
+        if own.matched < synced {
+            own.matched = synced;
+            self.count_commit(cx);
+        }
+    }
+
+    /// Raft §5.4.2: an entry of this term on a majority commits itself and all before it.
+    pub(super) fn count_commit<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let Role::Leader(leading) = &self.role else {
+            return;
+        };
+        let to = on_majority(&leading.progress, |p| p.matched.0);
+        let to = LogIndex(to).min(self.log.last_index());
+        let own_term = self.log.term_at(to) == Some(self.term);
+        if self.commit < to && (own_term || !cx.is_on(Switch::CommitOnlyCurrentTerm)) {
+            self.advance_commit(to, Rule::CommitByMajorityOfThisTerm, cx);
+            self.confirm_renewals(cx);
+        }
+    }
+
+    pub(super) fn advance_commit<R: Recorder>(
+        &mut self,
+        to: LogIndex,
+        rule: Rule,
+        cx: &mut Cx<'_, R>,
+    ) {
+        let from = self.commit;
+        self.commit = to;
+        cx.fact(rule, || Event::CommitAdvanced { from, to });
+        while self.applied < self.commit {
+            let index = self.applied.next();
+            self.applied = index;
+            self.apply(index, cx);
+        }
+    }
+}
