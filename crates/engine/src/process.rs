@@ -180,6 +180,17 @@ impl<R: Recorder> Cx<'_, R> {
         self.switches.is_on(switch)
     }
 
+    /// How much of a span it may count on its own clock before another clock has counted all of it.
+    #[must_use]
+    pub const fn within_drift(&self, span: Duration) -> Duration {
+        let drift = self.setup.drift_ppm as u64;
+        if drift == 0 || !self.is_on(Switch::DriftBound) {
+            return span;
+        }
+        // A span is at most 2^40, so that this stays below 2^60.
+        Duration(span.0 * 1_000_000 / (1_000_000 + drift))
+    }
+
     /// The servers of the service without itself.
     pub fn others(&self) -> impl Iterator<Item = ProcessId> + use<R> {
         let me = self.me;
@@ -238,5 +249,43 @@ impl Process {
             Self::Client(client) => client.step(input, cx),
             Self::Store(store) => store.step(input, cx),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::switch::Position;
+
+    #[test]
+    fn a_span_within_the_drift_ends_before_any_other_clock_has_counted_it() {
+        let check = |drift_ppm, on: bool, span| {
+            let setup = Setup {
+                drift_ppm,
+                ..Setup::default()
+            };
+            let mut switches = Switches::default();
+            if !on {
+                switches.set(Switch::DriftBound, Position::Off);
+            }
+            let cx = Cx {
+                me: ProcessId(0),
+                now: LocalTime(0),
+                wall: WallTime(0),
+                switches,
+                setup: &setup,
+                servers: ProcessSet::default(),
+                counters: &mut Counters::default(),
+                effects: &mut Vec::new(),
+                recorder: &mut Silent,
+            };
+            cx.within_drift(Duration(span)).0
+        };
+        assert_eq!(check(0, true, 5_000_001), 5_000_001);
+        assert_eq!(check(250_000, true, 5_000_000), 4_000_000);
+        assert_eq!(check(250_000, false, 5_000_000), 5_000_000);
+        assert_eq!(check(100_000, true, 1), 0, "rounded to the safe side");
+        let longest = Duration::LONGEST.0;
+        assert_eq!(check(1_000_000, true, longest), longest / 2);
     }
 }

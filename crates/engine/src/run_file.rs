@@ -133,7 +133,7 @@ impl<T: Setting + Default> Setting for Vec<T> {
 }
 
 /// Every setting with its name.
-fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 25] {
+fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 26] {
     [
         ("seed", &mut setup.seed),
         ("servers", &mut setup.servers),
@@ -156,6 +156,7 @@ fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 25] {
         ("election_min", &mut setup.election_min),
         ("election_max", &mut setup.election_max),
         ("election_fixed", &mut setup.election_fixed),
+        ("drift_ppm", &mut setup.drift_ppm),
         ("sync", &mut setup.sync),
         ("client_timeout", &mut setup.client_timeout),
         ("client_attempts", &mut setup.client_attempts),

@@ -52,6 +52,9 @@ pub struct Setup {
     pub election_max: Duration,
     /// Fixed election timeouts, one a server; empty means drawn from the range.
     pub election_fixed: Vec<Duration>,
+    /// How much faster one clock may run than another, in parts per million, as every process takes it for
+    /// granted: "clock drift bound" in Ongaro's dissertation §6.4.1. Zero: all clocks have one rate.
+    pub drift_ppm: u32,
     /// How long a sync to disk takes; zero means durable at once.
     pub sync: Duration,
     pub client_timeout: Duration,
@@ -85,6 +88,7 @@ impl Default for Setup {
             election_min: Duration::millis(1_500),
             election_max: Duration::secs(3),
             election_fixed: Vec::new(),
+            drift_ppm: 0,
             sync: Duration::ZERO,
             client_timeout: Duration::secs(1),
             client_attempts: 4,
@@ -181,6 +185,7 @@ impl Setup {
         for (field, given) in [
             ("loss_ppm", self.loss_ppm),
             ("duplication_ppm", self.duplication_ppm),
+            ("drift_ppm", self.drift_ppm),
         ] {
             if given > 1_000_000 {
                 return Err(SetupError::Ppm { field, given });
@@ -448,6 +453,13 @@ mod tests {
     fn setups_that_make_no_sense_are_refused() {
         assert_eq!(error(|s| s.servers = 4), SetupError::Servers { given: 4 });
         assert_eq!(error(|s| s.servers = 0), SetupError::Empty);
+        assert!(matches!(
+            error(|s| s.drift_ppm = 1_000_001),
+            SetupError::Ppm {
+                field: "drift_ppm",
+                ..
+            }
+        ));
         let twice = |s: &mut Setup| s.workers = vec!["A".into(), "A".into()];
         assert_eq!(error(twice), SetupError::NameTwice { given: "A".into() });
         assert!(matches!(

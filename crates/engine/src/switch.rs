@@ -79,6 +79,8 @@ switches! {
     ConservativeDeadline = "conservative_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
     /// A holder measures its lease on its monotonic clock, not on its wall clock.
     MonotonicDeadline = "monotonic_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
+    /// A lease is counted shorter by what clocks may differ (Ongaro's dissertation §6.4.1; Chubby §2.8).
+    DriftBound = "drift_bound", Safety, Some(Invariant::DeadlineWithinGrant);
     /// A worker looks at its lease before it writes. It narrows the window; only the fence closes it.
     CheckBeforeWrite = "check_before_write", Safety, None;
     /// A holder whose renewals go unanswered answers "doubt" when it checks. It narrows the window too.

@@ -36,6 +36,7 @@ const KEYS: &[&str] = &[
     "heartbeat",
     "election_timeout",
     "election_fixed",
+    "drift",
     "sync",
     "client_timeout",
     "client_attempts",
@@ -173,6 +174,7 @@ impl Reader<'_, '_, '_> {
             "election_fixed" => {
                 setup.election_fixed = list(value)?.map(span).collect::<Result<_, _>>()?
             }
+            "drift" => setup.drift_ppm = percent(value)?,
             "sync" => setup.sync = span(value)?,
             "client_timeout" => setup.client_timeout = span(value)?,
             "client_attempts" => setup.client_attempts = number(value, u64::from(u32::MAX))? as u32,
@@ -203,9 +205,10 @@ impl Reader<'_, '_, '_> {
         let word = text(value)?;
         let switches = &mut self.world.setup.switches;
         switches.retain(|(known, _)| known != name);
-        // The position that every switch starts in is not worth saying.
-        let is_default = word == "on" || (name == "fence" && word == "enforce");
-        if !is_default || name.parse::<Switch>().is_err() {
+        // The position that a switch starts in is not worth saying.
+        let switch = name.parse::<Switch>().ok();
+        let is_default = switch.is_some_and(|s| s.position(&word) == Some(s.initial()));
+        if !is_default {
             switches.push((name.to_owned(), word));
         }
         Ok(())
@@ -252,6 +255,7 @@ impl Reader<'_, '_, '_> {
                 }
                 "loss" => setup.loss_ppm = 0,
                 "duplication" => setup.duplication_ppm = 0,
+                "drift" => setup.drift_ppm = 0,
                 "heartbeat" => setup.heartbeat = defaults.heartbeat,
                 "election_fixed" => setup.election_fixed.clear(),
                 "sync" => setup.sync = defaults.sync,

@@ -144,6 +144,7 @@ pub const fn switch(switch: Switch) -> &'static str {
         Switch::FailoverExtendsLeases => "A new leader gives every lease its full time again.",
         Switch::ConservativeDeadline => "A holder counts its lease from when it asked.",
         Switch::MonotonicDeadline => "A holder counts on a clock that cannot jump.",
+        Switch::DriftBound => "Leases are counted shorter by what clocks may differ.",
         Switch::CheckBeforeWrite => "A worker looks at its lease before it writes.",
         Switch::Jeopardy => {
             "A holder whose renewals go unanswered is in doubt, and does not write."
