@@ -325,6 +325,8 @@ pub enum Event {
     ElectionStarted {
         term: Term,
     },
+    /// It has no vote, and does not stand for election.
+    StoodAside,
     TermAdopted {
         from: Term,
         to: Term,
@@ -642,6 +644,7 @@ impl Event {
             Self::WaitedAsleep { .. } => "waited-asleep",
             Self::SyncEnded => "sync-ended",
             Self::ElectionStarted { .. } => "election-started",
+            Self::StoodAside => "stood-aside",
             Self::TermAdopted { .. } => "term-adopted",
             Self::VoteGranted { .. } => "vote-granted",
             Self::VoteRefused { .. } => "vote-refused",

@@ -608,6 +608,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::WorkQueued { .. }
         | Event::WaitedAsleep { .. }
         | Event::SyncEnded
+        | Event::StoodAside
         | Event::TermAdopted { .. }
         | Event::VoteCounted { .. }
         | Event::VoteDenied { .. }

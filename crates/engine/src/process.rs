@@ -191,12 +191,6 @@ impl<R: Recorder> Cx<'_, R> {
         Duration(span.0 * 1_000_000 / (1_000_000 + drift))
     }
 
-    /// The servers of the service without itself.
-    pub fn others(&self) -> impl Iterator<Item = ProcessId> + use<R> {
-        let me = self.me;
-        self.servers.iter().filter(move |server| *server != me)
-    }
-
     pub fn send(&mut self, to: ProcessId, message: Message) {
         self.effects.push(Effect::Send { to, message });
     }

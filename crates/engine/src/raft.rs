@@ -9,15 +9,17 @@
 mod election;
 mod leases;
 mod log;
+mod membership;
 mod replication;
 
 pub use log::{Entry, Log};
+pub use membership::Config;
 
 use crate::event::{Event, MessageKind, TimerKind, Verdict};
 use crate::process::{Cx, DiskWrite, Effect, Input, Message as Envelope, Recorder};
 use crate::registry::Registry;
 use crate::rule::Rule;
-use crate::setup::SERVERS_MAX;
+use crate::setup::Setup;
 use crate::switch::Switch;
 use crate::units::{
     Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, ResourceId, Term, Token,
@@ -160,6 +162,8 @@ pub struct Server {
     commit: LogIndex,
     applied: LogIndex,
     role: Role,
+    /// The latest in its log, committed or not; the setup's where the log has none.
+    config: Config,
     /// How much of the log is durable here.
     synced: LogIndex,
     /// Each write to disk whose sync has not ended, oldest first.
@@ -173,7 +177,7 @@ pub struct Server {
 impl Server {
     /// A server as its disk has it: a fresh one for an empty disk.
     #[must_use]
-    pub fn from_disk(disk: &ServerDisk, resources: usize) -> Self {
+    pub fn from_disk(disk: &ServerDisk, setup: &Setup, resources: usize) -> Self {
         Self {
             term: disk.term,
             voted_for: disk.voted_for,
@@ -181,6 +185,7 @@ impl Server {
             commit: LogIndex(0),
             applied: LogIndex(0),
             role: Role::Follower { leader: None },
+            config: Config::initial(setup),
             synced: disk.log.last_index(),
             syncing: Vec::new(),
             registry: Registry::new(resources),
@@ -217,6 +222,12 @@ impl Server {
     #[must_use]
     pub const fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// Who takes part, as far as it knows.
+    #[must_use]
+    pub const fn config(&self) -> Config {
+        self.config
     }
 
     #[must_use]
@@ -304,7 +315,7 @@ impl Server {
             } => {
                 cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored { from });
             }
-            Input::Timer(TimerKind::Election) => self.become_candidate(cx),
+            Input::Timer(TimerKind::Election) => self.stand(cx),
             Input::Timer(TimerKind::Heartbeat) => self.on_heartbeat_timer(cx),
             Input::Timer(TimerKind::Expiry) => self.on_expiry_timer(cx),
             Input::Timer(TimerKind::Work) => self.writer.on_work_done(cx),
@@ -413,15 +424,4 @@ impl Server {
             rule: Rule::CheckOwnRole,
         }
     }
-}
-
-/// The highest number that a majority of the servers has reached.
-fn on_majority(progress: &[Progress], reached: impl Fn(&Progress) -> u64) -> u64 {
-    let mut numbers = [0; SERVERS_MAX];
-    let numbers = &mut numbers[..progress.len()];
-    for (number, progress) in numbers.iter_mut().zip(progress) {
-        *number = reached(progress);
-    }
-    numbers.sort_unstable();
-    numbers[(numbers.len() - 1) / 2]
 }

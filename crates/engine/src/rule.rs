@@ -42,6 +42,7 @@ rules! {
     SyncMakesDurable = "sync-makes-durable", "dissertation §3.8";
     // Raft.
     ElectionTimeout = "election-timeout", "Raft §5.2";
+    OnlyVotersStand = "only-voters-stand", "dissertation §4.2.1: non-voting servers";
     VoteOncePerTerm = "vote-once-per-term", "Raft §5.2";
     VoteForUpToDateLog = "vote-for-up-to-date-log", "Raft §5.4.1";
     MajorityElects = "majority-elects", "Raft §5.2";

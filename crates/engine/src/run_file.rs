@@ -133,10 +133,11 @@ impl<T: Setting + Default> Setting for Vec<T> {
 }
 
 /// Every setting with its name.
-fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 26] {
+fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 27] {
     [
         ("seed", &mut setup.seed),
         ("servers", &mut setup.servers),
+        ("spares", &mut setup.spares),
         ("workers", &mut setup.workers),
         ("clients", &mut setup.clients),
         ("stores", &mut setup.stores),

@@ -24,6 +24,8 @@ pub struct Setup {
     pub seed: u64,
     /// The number of servers of the lease service: 0, or an odd number; named s1, s2, …
     pub servers: u8,
+    /// More servers, named on after those, that take no part until they are added.
+    pub spares: u8,
     pub workers: Vec<String>,
     pub clients: Vec<String>,
     pub stores: Vec<String>,
@@ -69,6 +71,7 @@ impl Default for Setup {
         Self {
             seed: 1,
             servers: 3,
+            spares: 0,
             workers: Vec::new(),
             clients: Vec::new(),
             stores: Vec::new(),
@@ -175,11 +178,10 @@ impl Setup {
         }
         let names = Names::of(self)?;
         self.validate_spans()?;
-        if !self.election_fixed.is_empty() && self.election_fixed.len() != usize::from(self.servers)
-        {
+        if !self.election_fixed.is_empty() && self.election_fixed.len() != self.servers_in_all() {
             return Err(SetupError::ElectionFixed {
                 given: self.election_fixed.len(),
-                servers: self.servers,
+                servers: self.servers_in_all() as u8,
             });
         }
         for (field, given) in [
@@ -198,6 +200,10 @@ impl Setup {
         }
         self.positions()?;
         Ok(names)
+    }
+
+    const fn servers_in_all(&self) -> usize {
+        self.servers as usize + self.spares as usize
     }
 
     fn validate_spans(&self) -> Result<(), SetupError> {
@@ -284,7 +290,13 @@ pub struct Names {
 
 impl Names {
     fn of(setup: &Setup) -> Result<Self, SetupError> {
+        let spares_most = if setup.servers == 0 {
+            0
+        } else {
+            SERVERS_MAX - usize::from(setup.servers)
+        };
         let limits = [
+            ("spares", usize::from(setup.spares), spares_most),
             ("workers", setup.workers.len(), WORKERS_MAX),
             ("clients", setup.clients.len(), CLIENTS_MAX),
             ("stores", setup.stores.len(), STORES_MAX),
@@ -295,7 +307,7 @@ impl Names {
                 return Err(SetupError::TooMany { field, given, most });
             }
         }
-        let mut processes: Vec<(String, Kind)> = (1..=setup.servers)
+        let mut processes: Vec<(String, Kind)> = (1..=setup.servers_in_all())
             .map(|n| (format!("s{n}"), Kind::Server))
             .collect();
         let groups = [
@@ -460,6 +472,14 @@ mod tests {
                 ..
             }
         ));
+        assert_eq!(
+            error(|s| s.spares = 5),
+            SetupError::TooMany {
+                field: "spares",
+                given: 5,
+                most: 4
+            }
+        );
         let twice = |s: &mut Setup| s.workers = vec!["A".into(), "A".into()];
         assert_eq!(error(twice), SetupError::NameTwice { given: "A".into() });
         assert!(matches!(

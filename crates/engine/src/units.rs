@@ -237,6 +237,11 @@ impl ProcessSet {
     }
 
     #[must_use]
+    pub const fn without(self, id: ProcessId) -> Self {
+        Self(self.0 & !(1 << id.0))
+    }
+
+    #[must_use]
     pub const fn contains(self, id: ProcessId) -> bool {
         self.0 & 1 << id.0 != 0
     }

@@ -25,7 +25,7 @@ use crate::event::{
 use crate::hash::stable_hash;
 use crate::monitor::{Broken, Invariant, Monitors};
 use crate::process::{Counters, Cx, DiskWrite, Effect, Input, Message, Process, Recorder, Silent};
-use crate::raft::{Server, ServerDisk};
+use crate::raft::{Config, Server, ServerDisk};
 use crate::rule::Rule;
 use crate::setup::{Kind, Names, Setup, SetupError};
 use crate::store::Store;
@@ -265,12 +265,13 @@ impl World {
         }
     }
 
-    /// One leader, and every server knows it and has applied its first entry.
+    /// One leader, and every voter knows it and has applied its first entry.
     fn is_settled(&self) -> bool {
         let Some((leader, term)) = self.truth.leader() else {
             return false;
         };
-        self.servers
+        Config::initial(&self.setup)
+            .voters
             .iter()
             .filter_map(|id| self.server(id).map(|s| (id, s)))
             .all(|(id, server)| {
@@ -1060,7 +1061,7 @@ impl Disk {
     fn boot(&self, kind: Kind, setup: &Setup, resources: usize) -> Process {
         match (kind, self) {
             (Kind::Server, Self::Server(disk)) => {
-                Process::Server(Server::from_disk(disk, resources))
+                Process::Server(Server::from_disk(disk, setup, resources))
             }
             (Kind::Store, Self::Store(store)) => Process::Store(store.clone()),
             (Kind::Client, _) => Process::Client(Client::default()),

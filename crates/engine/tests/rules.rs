@@ -93,6 +93,9 @@ rules_reached! {
     // Raft.
     rule_election_timeout: ElectionTimeout of S2, stage(), "pause s1\nrun 3s",
         [Event::ElectionStarted { term: Term(2) }];
+    rule_only_voters_stand: OnlyVotersStand of ProcessId(3),
+        Setup { spares: 1, election_fixed: [1, 2, 3, 1].map(Duration::secs).to_vec(), ..cold() }, "run 1.1s",
+        [Event::StoodAside];
     rule_vote_once_per_term: VoteOncePerTerm of S2,
         Setup { election_fixed: [1, 1, 3].map(Duration::secs).to_vec(), ..cold() }, "run 1.1s",
         [Event::VoteRefused { candidate: S1, term: Term(1), why: VoteRefusal::VotedFor(S2) }];

@@ -29,7 +29,16 @@ impl Server {
             let from = cx.me;
             cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored { from });
         } else {
+            self.stand(cx);
+        }
+    }
+
+    /// Its election timeout has ended: it stands for election, if it has a vote.
+    pub(super) fn stand<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        if self.config.voting().contains(cx.me) {
             self.become_candidate(cx);
+        } else {
+            cx.fact(Rule::OnlyVotersStand, || Event::StoodAside);
         }
     }
 
@@ -48,7 +57,7 @@ impl Server {
         self.reset_election_timer(cx);
         cx.effects.push(Effect::AwaitSync);
         let (last_index, last_term) = (self.log.last_index(), self.log.last_term());
-        for server in cx.others() {
+        for server in self.config.voting().without(cx.me).iter() {
             let ask = Message::RequestVote {
                 term: self.term,
                 last_index,
@@ -151,20 +160,26 @@ impl Server {
     }
 
     pub(super) fn count_vote<R: Recorder>(&mut self, voter: ProcessId, cx: &mut Cx<'_, R>) {
+        let config = self.config;
         let Role::Candidate { voters, votes } = &mut self.role else {
             return;
         };
+        // Not its own either, where it is no voter (dissertation §4.2.2).
+        if !config.voting().contains(voter) {
+            return;
+        }
         if !voters.contains(voter) || !cx.is_on(Switch::VoteCountsById) {
             *voters = voters.with(voter);
             *votes += 1;
         }
-        let (votes, needed) = (*votes, cx.servers.len() / 2 + 1);
+        let (votes, needed) = (*votes, config.needed());
+        let elected = config.elects(*voters, votes - voters.len());
         cx.fact(Rule::MajorityElects, || Event::VoteCounted {
             voter,
             votes,
             needed,
         });
-        if votes >= needed {
+        if elected {
             self.become_leader(cx);
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Armed, Renewal, Role, Server, on_majority};
+use super::{Armed, Renewal, Role, Server};
 use crate::event::TimerKind;
 use crate::event::{Event, RenewRefusal};
 use crate::process::{AnswerTo, Cx, Message as Envelope, Recorder};
@@ -398,14 +398,14 @@ impl Server {
     }
 
     pub(super) fn confirm_renewals<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
-        let applied = self.applied;
+        let (applied, config) = (self.applied, self.config);
         let Role::Leader(leading) = &mut self.role else {
             return;
         };
         if leading.renewals.is_empty() || applied < leading.first_index {
             return;
         }
-        let confirmed = on_majority(&leading.progress, |p| p.round);
+        let confirmed = config.agreed(|id| leading.progress[usize::from(id.0)].round);
         let (ready, waiting): (Vec<_>, Vec<_>) = leading
             .renewals
             .iter()

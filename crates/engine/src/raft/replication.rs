@@ -3,7 +3,7 @@
 //! The chair dictates, the others write down what follows on what they have, and a line counts once a
 //! majority has it.
 
-use super::{Entry, Handed, Message, Role, Server, on_majority};
+use super::{Entry, Handed, Message, Role, Server};
 use crate::event::{AppendRefusal, Event, TimerKind};
 use crate::process::{Cx, DiskWrite, Effect, Message as Envelope, Recorder};
 use crate::registry::Op;
@@ -293,7 +293,7 @@ impl Server {
             round,
         });
         cx.set_timer(TimerKind::Heartbeat, cx.setup.heartbeat);
-        for server in cx.others() {
+        for server in self.config.members().without(cx.me).iter() {
             self.send_append(server, cx);
         }
     }
@@ -369,7 +369,8 @@ impl Server {
         let Role::Leader(leading) = &self.role else {
             return;
         };
-        let to = on_majority(&leading.progress, |p| p.matched.0);
+        let matched = |id: ProcessId| leading.progress[usize::from(id.0)].matched.0;
+        let to = self.config.agreed(matched);
         let to = LogIndex(to).min(self.log.last_index());
         let own_term = self.log.term_at(to) == Some(self.term);
         if self.commit < to && (own_term || !cx.is_on(Switch::CommitOnlyCurrentTerm)) {

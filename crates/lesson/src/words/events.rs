@@ -174,6 +174,7 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
 
         // Raft.
         Event::ElectionStarted { term } => format!("{who} stands for election in term {term}."),
+        Event::StoodAside => format!("{who} has no vote and does not stand for election."),
         Event::TermAdopted { from, to } => {
             format!("{who} hears of term {to} and leaves term {from}.")
         }

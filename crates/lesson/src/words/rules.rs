@@ -27,6 +27,7 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::ElectionTimeout => {
             "Who hears no leader for its election timeout stands for election."
         }
+        Rule::OnlyVotersStand => "Who has no vote does not stand for election.",
         Rule::VoteOncePerTerm => "A server votes for one candidate in each term.",
         Rule::VoteForUpToDateLog => {
             "A vote goes only to a log at least as up to date as one's own."
