@@ -13,6 +13,8 @@ Usage: cargo xtask <task>
                                         --only: the tests whose name contains NAME, wherever they are
                                         (SLOW=1 in the environment: the long versions too)
   bench                                 measure the engine beside another one
+  mutants [--seed N] [--count N]        put small faults into the protocol and see that the tests notice;
+                                        by default 300 of seed 1
   shots [--only NAME]                   render the decisive moments into e2e/shots
   size                                  list what is shipped: raw, gzip, brotli";
 
@@ -28,6 +30,10 @@ pub(crate) enum Task {
         only: Option<String>,
     },
     Bench,
+    Mutants {
+        seed: u64,
+        count: usize,
+    },
     Shots {
         only: Option<String>,
     },
@@ -49,6 +55,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Task, Stri
         "serve" => Ok(serve(rest)),
         "test" => test(rest),
         "bench" => nothing_more("bench", &rest).map(|()| Task::Bench),
+        "mutants" => mutants(rest),
         "shots" => shots(rest),
         "size" => nothing_more("size", &rest).map(|()| Task::Size),
         other => Err(format!("there is no task `{other}`")),
@@ -75,6 +82,23 @@ fn test(rest: Vec<String>) -> Result<Task, String> {
         return Err("`--fast` and `--only` exclude each other".to_owned());
     }
     Ok(Task::Test { fast, only })
+}
+
+fn mutants(rest: Vec<String>) -> Result<Task, String> {
+    let (mut seed, mut count) = (1, 300);
+    let mut rest = rest.into_iter();
+    while let Some(arg) = rest.next() {
+        let number = |given: Option<String>| -> Result<u64, String> {
+            let given = given.and_then(|text| text.parse().ok());
+            given.ok_or_else(|| format!("`{arg}` needs a whole number after it"))
+        };
+        match arg.as_str() {
+            "--seed" => seed = number(rest.next())?,
+            "--count" => count = number(rest.next())? as usize,
+            other => return Err(format!("`mutants` does not know `{other}`")),
+        }
+    }
+    Ok(Task::Mutants { seed, count })
 }
 
 fn shots(rest: Vec<String>) -> Result<Task, String> {
@@ -121,6 +145,9 @@ mod tests {
         check("size --help", Ok(Task::Usage));
         check("bench", Ok(Task::Bench));
         check("size", Ok(Task::Size));
+        let mutants = |seed, count| Ok(Task::Mutants { seed, count });
+        check("mutants", mutants(1, 300));
+        check("mutants --count 40 --seed 7", mutants(7, 40));
         check("shots", Ok(Task::Shots { only: None }));
         check(
             "shots --only opening",
@@ -182,6 +209,10 @@ mod tests {
         );
         check("shots opening", Err("`shots` does not know `opening`"));
         check("size --json", Err("`size` does not know `--json`"));
+        check(
+            "mutants --seed x",
+            Err("`--seed` needs a whole number after it"),
+        );
         check("bench --browser", Err("`bench` does not know `--browser`"));
     }
 }

@@ -21,6 +21,7 @@ mod tools;
 mod bench;
 mod equality;
 mod http;
+mod mutants;
 mod release;
 mod serve;
 mod shots;
@@ -69,6 +70,7 @@ fn perform(task: &Task) -> Result<(), Failure> {
         } => suite::run_one(&site, name),
         Task::Test { fast, only: None } => suite::run(&site, *fast),
         Task::Bench => bench::run(&site),
+        Task::Mutants { seed, count } => mutants::run(&site, *seed, *count),
         Task::Shots { only } => shots::run(&site, only.as_deref()),
         Task::Size => size::run(&site),
     }
