@@ -1,8 +1,8 @@
 //! Random worlds and random faults from one seed: each run draws which kinds of trouble it has at all.
 //!
 //! A crowd of clumsy stagehands, each with a few bad habits. Runs with few kinds of fault reach corners
-//! that runs with all of them never do (swarm testing). Clock rates are left alone where the caller asks,
-//! because a lease without a drift bound is not safe under drift.
+//! that runs with all of them never do (swarm testing). Clock rates stay within the bound that the setup
+//! names, because no lease is safe beyond it, unless the caller asks for more.
 
 use crate::command::{Command, MessageName};
 use crate::draw::{Purpose, below, draw};
@@ -43,10 +43,13 @@ const TROUBLES: [Trouble; 11] = [
     Trouble::Release,
 ];
 
+const TRUE_RATE: u32 = 1_000_000;
+const TRUE_RATE_LONG: u64 = TRUE_RATE as u64;
+
 /// What a random run may include beyond the fault model under which every switch on is safe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Beyond {
-    /// Clock rates may change.
+    /// Clock rates may differ by more than the setup's bound.
     pub drift: bool,
     /// Some switches start off.
     pub switches: bool,
@@ -59,6 +62,10 @@ pub struct Swarm {
     count: u64,
     troubles: Vec<Trouble>,
     beyond: Beyond,
+    /// How much faster the fastest clock may run than the slowest; zero: rates are left alone.
+    drift_ppm: u32,
+    /// The rate of the slowest clock of this run.
+    slowest_ppm: u32,
 }
 
 impl Swarm {
@@ -69,14 +76,38 @@ impl Swarm {
             count: 0,
             troubles: Vec::new(),
             beyond,
+            drift_ppm: 0,
+            slowest_ppm: TRUE_RATE,
         };
         for trouble in TROUBLES {
-            let allowed = trouble != Trouble::Rate || beyond.drift;
-            if allowed && swarm.chance(1, 2) {
+            if swarm.chance(1, 2) {
                 swarm.troubles.push(trouble);
             }
         }
+        if swarm.troubles.contains(&Trouble::Rate) {
+            swarm.drift_ppm = 1 + swarm.below(300_000) as u32;
+            // True clocks are within the bound too: from true ones at most to true ones at least.
+            let most = u64::from(swarm.drift_ppm);
+            let above = swarm.below(most + 1);
+            let low = (TRUE_RATE_LONG * (TRUE_RATE_LONG + above)).div_ceil(TRUE_RATE_LONG + most);
+            swarm.slowest_ppm = low as u32;
+        }
         swarm
+    }
+
+    /// A rate that keeps every pair of this run's clocks within its bound, at the ends of it as often as not.
+    fn rate(&mut self) -> u32 {
+        if self.beyond.drift {
+            return 500_000 + self.below(1_500_000) as u32;
+        }
+        let low = u64::from(self.slowest_ppm);
+        let high = low * (TRUE_RATE_LONG + u64::from(self.drift_ppm)) / TRUE_RATE_LONG;
+        let rate = match self.below(4) {
+            0 => low,
+            1 => high,
+            _ => low + self.below(high - low + 1),
+        };
+        rate as u32
     }
 
     fn below(&mut self, n: u64) -> u64 {
@@ -117,6 +148,7 @@ impl Swarm {
             duplication_ppm: if self.chance(1, 4) { 30_000 } else { 0 },
             lease,
             renew_every: Duration(lease.0 * 32 / 100),
+            drift_ppm: self.drift_ppm,
             sync: if self.chance(1, 3) {
                 self.millis(1, 20)
             } else {
@@ -215,7 +247,7 @@ impl Swarm {
             }
             Trouble::Rate => {
                 let process = self.name(world, &[Kind::Server, Kind::Worker])?;
-                let ppm = 500_000 + self.below(1_500_000) as u32;
+                let ppm = self.rate();
                 Some(Command::ClockRate { process, ppm })
             }
             Trouble::Campaign => Some(Command::Campaign {

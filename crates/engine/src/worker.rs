@@ -444,7 +444,7 @@ impl Worker {
                 wall: cx.wall,
             }
         };
-        let deadline = counted_from.plus(cx.setup.lease);
+        let deadline = counted_from.plus(lease_to_count(cx));
         let mut held = Holding {
             resource,
             token,
@@ -564,7 +564,7 @@ impl Worker {
                 wall: cx.wall,
             }
         };
-        let deadline = counted_from.plus(cx.setup.lease);
+        let deadline = counted_from.plus(lease_to_count(cx));
         held.deadline.monotonic = held.deadline.monotonic.max(deadline.monotonic);
         held.deadline.wall = held.deadline.wall.max(deadline.wall);
         let (resource, was_confirmed) = (held.resource, held.confirmed);
@@ -696,6 +696,13 @@ impl Worker {
             );
         }
     }
+}
+
+/// How long it counts a lease on its own clock: with a bound on drift, less than the service's clock takes.
+fn lease_to_count<R: Recorder>(cx: &Cx<'_, R>) -> Duration {
+    let lease = cx.within_drift(cx.setup.lease);
+    // The service's clock may have been about to show its next microsecond when it was read.
+    Duration(lease.0 - u64::from(lease < cx.setup.lease).min(lease.0))
 }
 
 fn ignore<R: Recorder>(from: ProcessId, cx: &mut Cx<'_, R>) {

@@ -123,6 +123,24 @@ fn monitors_and_full_predicates_fire_first_at_the_same_step() {
     );
 }
 
+/// The same clocks, all within the bound: with nobody reckoning with it, deadlines outlive grants.
+#[test]
+fn without_the_drift_bound_clocks_within_it_break_deadlines() {
+    let all = runs(300, 3_000);
+    let breaks = |seed: &u64| {
+        let mut swarm = Swarm::new(*seed, Beyond::default());
+        let mut setup = swarm.setup();
+        setup.switches.push(("drift_bound".into(), "off".into()));
+        let mut history = History::new(setup).unwrap();
+        swarm.play(&mut history, STEPS, |_, _| {});
+        let world = history.world();
+        world.broken(Invariant::DeadlineWithinGrant).is_some()
+    };
+    let broken = (0..all).filter(breaks).count();
+    println!("{broken} of {all}");
+    assert!(0 < broken);
+}
+
 #[test]
 fn healed_runs_make_progress() {
     for seed in 0..runs(60, 1_000) {

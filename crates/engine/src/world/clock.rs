@@ -12,6 +12,8 @@ pub struct Clock {
     /// Since when the rate below holds, in true and in local time.
     since: SimTime,
     local_since: LocalTime,
+    /// What it had counted beyond that whole microsecond, in millionths: below a million.
+    rest: u32,
     rate_ppm: u32,
     /// How far the wall clock has been moved against the monotonic one, in microseconds.
     wall_offset: i64,
@@ -22,6 +24,7 @@ impl Default for Clock {
         Self {
             since: SimTime(0),
             local_since: LocalTime(0),
+            rest: 0,
             rate_ppm: TRUE_RATE,
             wall_offset: 0,
         }
@@ -43,16 +46,20 @@ impl Clock {
     /// What the monotonic clock shows at `at`, which is not before the last change of its rate.
     #[must_use]
     pub fn local(&self, at: SimTime) -> LocalTime {
-        let passed = at.since(self.since).0;
         if self.rate_ppm == TRUE_RATE {
-            return LocalTime(self.local_since.0 + passed);
+            return LocalTime(self.local_since.0 + at.since(self.since).0);
         }
-        let scaled = u128::from(passed) * u128::from(self.rate_ppm) / u128::from(TRUE_RATE);
+        let passed = self.millionths(at) / u128::from(TRUE_RATE);
         LocalTime(
             self.local_since
                 .0
-                .saturating_add(u64::try_from(scaled).unwrap_or(u64::MAX)),
+                .saturating_add(u64::try_from(passed).unwrap_or(u64::MAX)),
         )
+    }
+
+    /// What it has counted since `local_since`, in millionths of a microsecond.
+    fn millionths(&self, at: SimTime) -> u128 {
+        u128::from(at.since(self.since).0) * u128::from(self.rate_ppm) + u128::from(self.rest)
     }
 
     #[must_use]
@@ -76,8 +83,10 @@ impl Clock {
         if self.rate_ppm == TRUE_RATE {
             return SimTime(self.since.0.saturating_add(ahead));
         }
-        let scaled =
-            (u128::from(ahead) * u128::from(TRUE_RATE)).div_ceil(u128::from(self.rate_ppm));
+        let millionths = u128::from(ahead) * u128::from(TRUE_RATE);
+        let scaled = millionths
+            .saturating_sub(u128::from(self.rest))
+            .div_ceil(u128::from(self.rate_ppm));
         SimTime(
             self.since
                 .0
@@ -94,6 +103,8 @@ impl Clock {
 
     pub(super) fn set_rate(&mut self, now: SimTime, rate_ppm: u32) {
         assert!(0 < rate_ppm);
+        // Without what it has counted of the next microsecond, each change would set it back a little.
+        self.rest = (self.millionths(now) % u128::from(TRUE_RATE)) as u32;
         self.local_since = self.local(now);
         self.since = now;
         self.rate_ppm = rate_ppm;
@@ -105,6 +116,7 @@ impl Clock {
 
     /// Calls `now` zero, without changing what the clocks show.
     pub(super) fn rebase(&mut self, now: SimTime) {
+        self.rest = (self.millionths(now) % u128::from(TRUE_RATE)) as u32;
         self.local_since = self.local(now);
         self.since = SimTime(0);
     }
@@ -128,6 +140,20 @@ mod tests {
             SimTime(3_001),
             "never before it shows it"
         );
+    }
+
+    #[test]
+    fn no_change_of_rate_loses_what_was_counted() {
+        let mut clock = Clock::default();
+        for n in 0..1_000 {
+            clock.set_rate(SimTime(n), 900_000 + (n % 2) as u32);
+        }
+        clock.set_rate(SimTime(1_000), TRUE_RATE);
+        assert_eq!(clock.local(SimTime(1_000)), LocalTime(900));
+        for at in 0..5_000 {
+            let local = clock.local(SimTime(1_000 + at));
+            assert_eq!(clock.true_time(local), SimTime(1_000 + at));
+        }
     }
 
     #[test]

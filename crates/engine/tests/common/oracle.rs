@@ -225,6 +225,6 @@ fn deadline_within_grant(world: &World) -> bool {
             .truth()
             .grant(resource, id, token)
             .and_then(|grant| grant.ended);
-        ended.is_none_or(|(at, _)| until <= at)
+        ended.is_none_or(|(at, _)| until <= at.max(world.now()))
     })
 }

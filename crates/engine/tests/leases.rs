@@ -1,0 +1,521 @@
+//! Leases as the services have them: who may count on what, on which clock, and for how long.
+//!
+//! The small print of a library card. Cases L of the literature, in our own numbers: messages take 50 ms
+//! unless said, a lease lasts 5 s, a renewal is due every 1.6 s. A test's name begins with its case.
+//! Recipes of particular services (ZooKeeper, etcd, Kubernetes, Redlock) are not here.
+
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod play;
+
+use leasehold_engine::event::{Event, RenewRefusal, Verdict};
+use leasehold_engine::monitor::{Invariant, Reason};
+use leasehold_engine::setup::Setup;
+use leasehold_engine::switch::Switch;
+use leasehold_engine::units::{Duration, SimTime, Token};
+use play::{A, B, LEASE, Play, S1, stage, with_switch};
+
+fn is_received(event: &Event) -> bool {
+    matches!(event, Event::LeaseReceived { .. })
+}
+
+fn is_granted(event: &Event) -> bool {
+    matches!(event, Event::LeaseGranted { .. })
+}
+
+/// L01.
+#[test]
+fn l01_a_sleeper_believes_and_does_not_hold() {
+    let mut play = Play::of(
+        stage(),
+        "acquire A orders
+         until A believes it holds orders
+         pause A
+         acquire B orders
+         until B believes it holds orders
+         expect A believes it holds orders and A does not hold orders
+         expect B holds orders with token 2",
+    );
+    assert_eq!(play.verdict("A"), Some(Verdict::Mine));
+    // Its own deadline passed long ago: waking, it finds that out before anything else.
+    assert!(play.own_deadline("A").unwrap() < play.ms());
+    play.run("resume A\nrun 10ms\nexpect A does not believe it holds orders");
+    assert_eq!(
+        play.count(A, |e| matches!(
+            e,
+            Event::LeaseLapsed {
+                token: Token(1),
+                ..
+            }
+        )),
+        1
+    );
+    play.assert_kept();
+}
+
+/// L10, in small: evidence is missing, then it comes.
+#[test]
+fn l10_in_doubt_it_writes_nothing_until_it_hears_again() {
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         at 1s
+         cut s1 -> A
+         at 2.3s
+         expect A believes it holds orders        -- asked at 1.8 s, not yet overdue
+         at 2.5s
+         expect A doubts it holds orders
+         expect A holds orders with token 1       -- in truth nothing happened to it
+         write A orders \"doubted\"
+         run 1ms
+         expect A withholds
+         expect A sends nothing to orders
+         heal
+         until A believes it holds orders
+         write A orders \"sure\"
+         run 1s
+         expect orders accepts A with token 1 \"sure\"
+         expect orders does not accept A with token 1 \"doubted\"",
+    );
+    let began = play.times(A, |e| matches!(e, Event::JeopardyBegan { .. }));
+    assert_eq!(
+        began,
+        [2_400],
+        "one answer timeout after the renewal at 1.8 s"
+    );
+    assert_eq!(
+        play.count(A, |e| matches!(e, Event::JeopardyEnded { .. })),
+        1
+    );
+    assert_eq!(play.count(S1, is_granted), 1, "the same lease all along");
+    play.assert_kept();
+}
+
+/// L11, in small: nobody answers until its own deadline.
+#[test]
+fn l11_without_grace_doubt_ends_at_its_own_deadline() {
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         at 1s
+         cut A <-> s1
+         cut A <-> s2
+         cut A <-> s3
+         at 4.9s
+         expect A doubts it holds orders
+         at 5.1s
+         expect A does not believe it holds orders
+         expect A learns it lost orders from 5s to 5s",
+    );
+    play.assert_kept();
+}
+
+/// L02: 1 s each way between A and the service, B as near as ever.
+fn far_away(setup: Setup) -> Play {
+    Play::of(
+        Setup {
+            answer_timeout: Duration::secs(4),
+            renew_every: Duration::secs(2),
+            ..setup
+        },
+        "latency A -> s1 1s 1s
+         latency s1 -> A 1s 1s
+         acquire A orders
+         until A believes it holds orders
+         cut A -> s1                              -- no renewal arrives
+         acquire B orders
+         until B believes it holds orders
+         run 2s",
+    )
+}
+
+/// L02.
+#[test]
+fn l02_counted_from_the_send_time_it_stops_before_the_service_does() {
+    let play = far_away(stage());
+    // Asked at 0, granted at 1.1 s, known at 2.1 s: its deadline is 5 s, the service's 6.1 s.
+    let lapsed = play.times(A, |e| matches!(e, Event::LeaseLapsed { .. }));
+    assert_eq!(lapsed, [5_000]);
+    let expired = play.times(S1, |e| matches!(e, Event::LeaseExpired { .. }));
+    assert_eq!(expired, [6_200], "6.1 s and one round through the log");
+    assert_eq!(play.world.both_believed(), Duration::ZERO);
+    play.assert_kept();
+}
+
+/// L02.
+#[test]
+fn l02_counted_from_the_receipt_two_believe_at_once() {
+    let naive = with_switch(
+        with_switch(stage(), Switch::ConservativeDeadline, "off"),
+        Switch::Jeopardy,
+        "off",
+    );
+    let play = far_away(naive);
+    // Known at 2.1 s: it counts to 7.1 s, while the grant ends at 6.2 s and B knows of its own soon after.
+    let ends = play.times(A, |e| matches!(e, Event::LeaseLapsed { .. }));
+    assert_eq!(ends, [7_100]);
+    let b_knows = play.times(B, is_received)[0];
+    assert!(6_200 < b_knows && b_knows < 7_100, "{b_knows}");
+    assert_eq!(
+        play.world.both_believed(),
+        Duration::millis(7_100 - b_knows)
+    );
+    let broken = play.world.broken(Invariant::DeadlineWithinGrant).unwrap();
+    assert_eq!(
+        broken.reason,
+        Reason::DeadlineOutlivesGrant {
+            resource: LEASE,
+            worker: A,
+            token: Token(1),
+            until: SimTime(7_100_000),
+            ended: SimTime(6_200_000),
+        }
+    );
+}
+
+/// L03.
+#[test]
+fn l03_a_renewal_whose_answer_is_lost_leaves_a_gap_and_no_overlap() {
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         acquire B orders
+         at 1s
+         cut s1 -> A
+         cut s2 -> A
+         cut s3 -> A
+         cut A -> s2
+         cut A -> s3
+         at 2.2s                                  -- the renewal of 1.8 s has been confirmed, in vain
+         cut A -> s1
+         until B believes it holds orders
+         run 1s",
+    );
+    let confirmed = play.times(S1, |e| {
+        matches!(e, Event::RenewalConfirmed { worker: A, .. })
+    });
+    assert_eq!(
+        confirmed,
+        [1_950],
+        "sent 1.8 s, there 1.85 s, a round of heartbeats"
+    );
+    let lapsed = play.times(A, |e| matches!(e, Event::LeaseLapsed { .. }));
+    assert_eq!(lapsed, [5_000], "A goes by what it knows");
+    let expired = play.times(S1, |e| matches!(e, Event::LeaseExpired { .. }));
+    assert_eq!(
+        expired,
+        [7_050],
+        "S keeps it for 5 s from 1.95 s, and a round through the log"
+    );
+    assert_eq!(play.world.both_believed(), Duration::ZERO);
+    assert!(7_050 < play.times(B, is_received)[0]);
+    play.assert_kept();
+}
+
+/// L04.
+#[test]
+fn l04_a_renewal_that_comes_twice_moves_the_deadline_and_nothing_else() {
+    let mut play = Play::of(stage(), "acquire A orders\nat 1.81s\nduplicate A>s1#last");
+    let before = play.world.server(S1).unwrap().log().last_index();
+    play.run("at 2.1s\nexpect A holds orders with token 1\nexpect A believes it holds orders");
+    assert_eq!(
+        play.count(S1, |e| matches!(
+            e,
+            Event::RenewalConfirmed { worker: A, .. }
+        )),
+        2
+    );
+    assert_eq!(
+        play.count(A, |e| matches!(
+            e,
+            Event::LeaseRenewed {
+                token: Token(1),
+                ..
+            }
+        )),
+        1
+    );
+    assert_eq!(
+        play.count(A, |e| matches!(e, Event::ReplyIgnored { .. })),
+        1
+    );
+    let after = play.world.server(S1).unwrap().log().last_index();
+    assert_eq!(before, after, "renewals are no entries");
+    assert_eq!(play.world.truth().grants(LEASE).len(), 1);
+    play.assert_kept();
+}
+
+/// A's own clock runs at half the rate, and nothing of its renewals arrives.
+const SLOW_HOLDER: &str = "
+    clock A rate -50%
+    acquire A orders
+    until A believes it holds orders
+    cut A -> s1
+    cut A -> s2
+    cut A -> s3
+    set jeopardy off
+    acquire B orders
+    until B believes it holds orders
+";
+
+/// The clock of the service's leader runs at twice the rate, and nothing of A's renewals arrives.
+const FAST_SERVICE: &str = "
+    acquire A orders
+    until A believes it holds orders
+    partition A | s1 s2 s3
+    set jeopardy off
+    clock s1 rate +100%
+    acquire B orders
+    until B believes it holds orders
+";
+
+/// Everybody reckons with clocks of which one may run twice as fast as another.
+fn twice_as_fast() -> Setup {
+    Setup {
+        drift_ppm: 1_000_000,
+        ..stage()
+    }
+}
+
+/// L05.
+#[test]
+fn l05_a_holder_with_a_slow_clock_believes_too_long() {
+    let unbounded = with_switch(twice_as_fast(), Switch::DriftBound, "off");
+    for setup in [stage(), unbounded] {
+        let mut play = Play::of(setup, SLOW_HOLDER);
+        play.run("expect A believes it holds orders\nexpect breaks deadline-within-grant");
+        assert_eq!(
+            play.own_deadline("A"),
+            Some(10_000),
+            "5 s of its own are 10 s"
+        );
+    }
+}
+
+/// L05: with a bound of two, half the lease is counted.
+#[test]
+fn l05_a_bound_on_the_ratio_of_rates_makes_a_slow_holder_stop_in_time() {
+    let mut play = Play::of(twice_as_fast(), SLOW_HOLDER);
+    play.run("expect A does not believe it holds orders");
+    let lapsed = play.times(A, |e| matches!(e, Event::LeaseLapsed { .. }));
+    assert_eq!(
+        lapsed,
+        [4_999],
+        "2.5 s of its own, less a microsecond, from its send at 0"
+    );
+    let expired = play.times(S1, |e| matches!(e, Event::LeaseExpired { .. }));
+    assert_eq!(
+        expired,
+        [5_250],
+        "granted at 0.15 s, and a round through the log"
+    );
+    play.assert_kept();
+}
+
+/// L06.
+#[test]
+fn l06_a_service_with_a_fast_clock_frees_the_lease_too_early() {
+    let unbounded = with_switch(twice_as_fast(), Switch::DriftBound, "off");
+    for setup in [stage(), unbounded] {
+        let mut play = Play::of(setup, FAST_SERVICE);
+        play.run("expect A believes it holds orders\nexpect breaks deadline-within-grant");
+        assert!(play.ms() < play.own_deadline("A").unwrap());
+    }
+}
+
+/// L06: the same bound serves for a fast service.
+#[test]
+fn l06_a_bound_on_the_ratio_of_rates_is_safe_under_a_fast_service() {
+    let mut play = Play::of(twice_as_fast(), FAST_SERVICE);
+    play.run("expect A does not believe it holds orders");
+    let lapsed = play.times(A, |e| matches!(e, Event::LeaseLapsed { .. }));
+    assert_eq!(lapsed, [2_499]);
+    // Granted at 0.15 s; 0.05 s passed at the true rate, 4.95 s twice as fast; then a round through the log.
+    let expired = play.times(S1, |e| matches!(e, Event::LeaseExpired { .. }));
+    assert_eq!(expired, [2_775]);
+    play.assert_kept();
+}
+
+/// L05, L06 to the microsecond: the two ends of the bound, a request that takes no time, an odd lease, and a
+/// start within a microsecond of either clock.
+#[test]
+fn l05_at_the_very_ends_of_the_bound_no_rounding_helps_the_holder() {
+    let mut gaps = Vec::new();
+    for offset in 0..200_u64 {
+        let setup = Setup {
+            servers: 1,
+            election_fixed: vec![Duration::millis(1_500)],
+            lease: Duration(2_000_003 + offset % 7),
+            renew_every: Duration::millis(500),
+            drift_ppm: 233_333,
+            ..stage()
+        };
+        let mut play = Play::of(setup, "clock A rate -10%\nclock s1 rate +11%");
+        play.run(&format!(
+            "run {}us\nacquire A orders\ndeliver A>s1#last",
+            1 + offset * 13
+        ));
+        play.run("until A believes it holds orders\ncut A -> s1");
+        let until = play.world.own_deadline(play.id("A")).unwrap();
+        play.run("until nobody holds orders");
+        gaps.push(play.world.now().since(until).0);
+        play.assert_kept();
+    }
+    let least = gaps.iter().min().unwrap();
+    println!("{least} us");
+    assert!(*least < 5, "the test stands at the very edge: {least}");
+}
+
+/// L07: the wall clock goes back 8 s while A holds, and nothing reaches the service any more.
+fn wall_clock_set_back(setup: Setup) -> Play {
+    Play::of(
+        setup,
+        "acquire A orders
+         acquire B orders
+         at 1s
+         partition A | s1 s2 s3
+         at 2s
+         clock A jump -8s
+         at 10s",
+    )
+}
+
+/// L07.
+#[test]
+fn l07_a_wall_clock_set_back_keeps_a_holder_believing() {
+    let by_wall = with_switch(
+        with_switch(stage(), Switch::MonotonicDeadline, "off"),
+        Switch::Jeopardy,
+        "off",
+    );
+    let mut play = wall_clock_set_back(by_wall);
+    assert_eq!(
+        play.own_deadline("A"),
+        Some(13_000),
+        "5 s by the wall are 13 s in truth"
+    );
+    play.run("expect A believes it holds orders and B holds orders with token 2");
+    assert!(play.world.broken(Invariant::DeadlineWithinGrant).is_some());
+    play.run("at 13.1s\nexpect A does not believe it holds orders\nexpect A learns it lost orders from 13s to 13s");
+}
+
+/// L07.
+#[test]
+fn l07_a_monotonic_deadline_ignores_the_wall_clock() {
+    let mut play = wall_clock_set_back(stage());
+    play.run("expect A does not believe it holds orders and B holds orders with token 2");
+    assert_eq!(
+        play.times(A, |e| matches!(e, Event::LeaseLapsed { .. })),
+        [5_000]
+    );
+    play.assert_kept();
+}
+
+/// A server's wall clock decides nothing: L08 cannot happen here.
+#[test]
+fn l08_a_wall_clock_set_forward_at_the_service_frees_nothing() {
+    let mut play = Play::of(
+        stage(),
+        "acquire A orders
+         acquire B orders
+         at 1s
+         clock s1 jump +30s
+         at 4s
+         expect A holds orders with token 1
+         expect orders does not expire",
+    );
+    play.run("");
+    play.assert_kept();
+}
+
+/// L09.
+#[test]
+fn l09_at_the_very_tick_of_the_expiry_a_renewal_is_refused() {
+    // Granted at 150 ms, so the lease ends at 5.15 s on s1's clock.
+    let mut play = Play::of(
+        with_switch(stage(), Switch::RenewQuorumRound, "off"),
+        "acquire A orders
+         at 1.81s
+         delay A>s1#last 3.3s                     -- would come at 1.85 s; comes at 5.15 s
+         cut A -> s1
+         cut A -> s2
+         cut A -> s3
+         at 5.149s
+         expect A holds orders",
+    );
+    let expiry = play.world.server(S1).unwrap().lease_until(LEASE).unwrap();
+    assert_eq!(play.world.clock(S1).true_time(expiry), SimTime(5_150_000));
+    play.run("heal\nat 5.15s");
+    let refused = |e: &Event| {
+        matches!(
+            e,
+            Event::RenewalRefused {
+                worker: A,
+                why: RenewRefusal::Expiring,
+                ..
+            }
+        )
+    };
+    assert_eq!(play.times(S1, refused), [5_150]);
+    assert_eq!(
+        play.count(S1, |e| matches!(e, Event::RenewalConfirmed { .. })),
+        0
+    );
+    // The holder never counted on it: its own deadline was 5 s.
+    assert_eq!(
+        play.times(A, |e| matches!(e, Event::LeaseLapsed { .. })),
+        [5_000]
+    );
+    play.assert_kept();
+}
+
+/// Case L09: the renewal set out before the timer was wound up again, so it is the first thing at that tick.
+#[test]
+fn l09_a_renewal_that_comes_first_at_the_very_tick_of_the_expiry_is_refused_too() {
+    let setup = Setup {
+        servers: 1,
+        election_fixed: vec![Duration::millis(1_500)],
+        contend: true,
+        ..stage()
+    };
+    // Sent 1.6 s after the grant; the next one, 600 ms later, is confirmed 50 ms after that, for 5 s.
+    let play = Play::of(
+        setup,
+        "until A is granted orders
+        latency A -> s1 5650ms 5650ms
+        run 1700ms
+        latency A -> s1 50ms 50ms
+        run 700ms
+        latency A -> s1 1000s 1000s
+        run 5s",
+    );
+    let refused = play.steps.iter().position(|step| {
+        step.events().any(|event| {
+            let why = RenewRefusal::Expiring;
+            matches!(event, Event::RenewalRefused { why: w, .. } if *w == why)
+        })
+    });
+    let proposed = play.steps.iter().position(|step| {
+        let proposed = |event: &Event| matches!(event, Event::ExpiryProposed { .. });
+        step.events().any(proposed)
+    });
+    let (refused, proposed) = (refused.unwrap(), proposed.unwrap());
+    assert!(refused < proposed, "{}", play.trace(30));
+    assert_eq!(play.steps[refused].at, play.steps[proposed].at);
+}
+
+/// L30, our choice: refused, and the next grant has a new token.
+#[test]
+fn l30_an_expired_lease_is_not_renewed_even_if_nobody_took_it() {
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         at 1s
+         partition A | s1 s2 s3
+         at 6s
+         expect nobody holds orders
+         heal
+         until A holds orders with token 2",
+    );
+    play.assert_kept();
+}
