@@ -27,6 +27,8 @@ pub struct MessageId {
 pub enum MessageKind {
     RequestVote,
     Vote,
+    PreVote,
+    PreVoteAnswer,
     Heartbeat,
     Append,
     AppendAnswer,
@@ -49,6 +51,8 @@ pub enum TimerKind {
     Election,
     /// A leader's next heartbeat.
     Heartbeat,
+    /// When a leader next looks whether it has heard a majority.
+    Quorum,
     /// A leader's earliest lease expiry.
     Expiry,
     /// A worker asks, or asks again.
@@ -70,7 +74,7 @@ pub enum TimerKind {
 }
 
 impl TimerKind {
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
 }
 
 /// What the scheduler did in a step.
@@ -156,6 +160,8 @@ pub enum DropReason {
 pub enum VoteRefusal {
     OldTerm,
     VotedFor(ProcessId),
+    /// This leader, perhaps itself, was heard within the shortest election timeout: no answer is sent.
+    LeaderFresh(ProcessId),
     LogBehind {
         own_term: Term,
         own_index: LogIndex,
@@ -327,6 +333,24 @@ pub enum Event {
     },
     /// It has no vote, and does not stand for election.
     StoodAside,
+    /// It asks whether it could win this term, and stays in its own.
+    PrevoteStarted {
+        term: Term,
+    },
+    PrevoteGranted {
+        candidate: ProcessId,
+        term: Term,
+    },
+    PrevoteCounted {
+        voter: ProcessId,
+        votes: u32,
+        needed: u32,
+    },
+    /// A leader looked at who answered it in the last election timeout, itself included.
+    QuorumChecked {
+        heard: u32,
+        needed: u32,
+    },
     TermAdopted {
         from: Term,
         to: Term,
@@ -645,6 +669,10 @@ impl Event {
             Self::SyncEnded => "sync-ended",
             Self::ElectionStarted { .. } => "election-started",
             Self::StoodAside => "stood-aside",
+            Self::PrevoteStarted { .. } => "prevote-started",
+            Self::PrevoteGranted { .. } => "prevote-granted",
+            Self::PrevoteCounted { .. } => "prevote-counted",
+            Self::QuorumChecked { .. } => "quorum-checked",
             Self::TermAdopted { .. } => "term-adopted",
             Self::VoteGranted { .. } => "vote-granted",
             Self::VoteRefused { .. } => "vote-refused",

@@ -567,6 +567,8 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::MessageDuplicated { .. }
         | Event::MessageDelayed { .. }
         | Event::MessageHurried { .. }
+        | Event::PrevoteStarted { .. }
+        | Event::PrevoteGranted { .. }
         | Event::ElectionStarted { .. }
         | Event::VoteGranted { .. }
         | Event::VoteRefused { .. }
@@ -610,6 +612,8 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::SyncEnded
         | Event::StoodAside
         | Event::TermAdopted { .. }
+        | Event::PrevoteCounted { .. }
+        | Event::QuorumChecked { .. }
         | Event::VoteCounted { .. }
         | Event::VoteDenied { .. }
         | Event::LeaderFollowed { .. }

@@ -1,7 +1,7 @@
 //! The consensus server: elections, log replication, commit, and the lease service on top.
 //!
 //! A committee that keeps one minute book: it elects a chair for a numbered term, the chair dictates,
-//! and a line counts once a majority has written it down. Left out here: pre-vote, check-quorum, reads,
+//! and a line counts once a majority has written it down. Left out here: reads,
 //! snapshots, membership and transfer.
 //!
 //! Where Raft and libraries differ we follow the paper: a stale append is answered with the higher term.
@@ -38,6 +38,17 @@ pub enum Message {
         term: Term,
         granted: bool,
     },
+    /// Would you vote for me in `term`? Nobody's term or vote changes by it.
+    PreVote {
+        term: Term,
+        last_index: LogIndex,
+        last_term: Term,
+    },
+    /// Granted: the term that was asked for. Refused: the term of who refuses.
+    PreVoteAnswer {
+        term: Term,
+        granted: bool,
+    },
     /// A heartbeat when it has no entries.
     Append {
         term: Term,
@@ -63,6 +74,8 @@ impl Message {
         match self {
             Self::RequestVote { .. } => MessageKind::RequestVote,
             Self::Vote { .. } => MessageKind::Vote,
+            Self::PreVote { .. } => MessageKind::PreVote,
+            Self::PreVoteAnswer { .. } => MessageKind::PreVoteAnswer,
             Self::Append { entries, .. } if entries.is_empty() => MessageKind::Heartbeat,
             Self::Append { .. } => MessageKind::Append,
             Self::AppendAnswer { .. } => MessageKind::AppendAnswer,
@@ -73,6 +86,8 @@ impl Message {
         match self {
             Self::RequestVote { term, .. }
             | Self::Vote { term, .. }
+            | Self::PreVote { term, .. }
+            | Self::PreVoteAnswer { term, .. }
             | Self::Append { term, .. }
             | Self::AppendAnswer { term, .. } => *term,
         }
@@ -106,6 +121,8 @@ struct Leading {
     progress: Vec<Progress>,
     round: u64,
     renewals: Vec<Renewal>,
+    /// Who has answered since the last look, itself included; none while nobody looks (`check_quorum` off).
+    heard: Option<ProcessSet>,
     /// The first entry of this term; the state machine is current once it is applied.
     first_index: LogIndex,
     /// Grants per resource since this server leads (`durable_token_counter` off).
@@ -114,14 +131,25 @@ struct Leading {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Role {
-    Follower { leader: Option<ProcessId> },
-    Candidate { voters: ProcessSet, votes: u32 },
+    Follower {
+        leader: Option<ProcessId>,
+    },
+    /// Asks whether it could win; its term and its vote are as they were.
+    PreCandidate {
+        voters: ProcessSet,
+        votes: u32,
+    },
+    Candidate {
+        voters: ProcessSet,
+        votes: u32,
+    },
     Leader(Box<Leading>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RoleName {
     Follower,
+    PreCandidate,
     Candidate,
     Leader,
 }
@@ -164,6 +192,8 @@ pub struct Server {
     role: Role,
     /// The latest in its log, committed or not; the setup's where the log has none.
     config: Config,
+    /// When the leader that it follows was last heard; kept while `stickiness` is on.
+    leader_heard: Option<LocalTime>,
     /// How much of the log is durable here.
     synced: LogIndex,
     /// Each write to disk whose sync has not ended, oldest first.
@@ -186,6 +216,7 @@ impl Server {
             applied: LogIndex(0),
             role: Role::Follower { leader: None },
             config: Config::initial(setup),
+            leader_heard: None,
             synced: disk.log.last_index(),
             syncing: Vec::new(),
             registry: Registry::new(resources),
@@ -234,6 +265,7 @@ impl Server {
     pub const fn role(&self) -> RoleName {
         match self.role {
             Role::Follower { .. } => RoleName::Follower,
+            Role::PreCandidate { .. } => RoleName::PreCandidate,
             Role::Candidate { .. } => RoleName::Candidate,
             Role::Leader(_) => RoleName::Leader,
         }
@@ -249,15 +281,15 @@ impl Server {
     pub const fn leader_known(&self) -> Option<ProcessId> {
         match self.role {
             Role::Follower { leader } => leader,
-            Role::Candidate { .. } | Role::Leader(_) => None,
+            Role::PreCandidate { .. } | Role::Candidate { .. } | Role::Leader(_) => None,
         }
     }
 
-    /// The votes that a candidate has counted.
+    /// The votes, or the promises of votes, that it has counted.
     #[must_use]
     pub const fn votes(&self) -> Option<u32> {
         match self.role {
-            Role::Candidate { votes, .. } => Some(votes),
+            Role::PreCandidate { votes, .. } | Role::Candidate { votes, .. } => Some(votes),
             Role::Follower { .. } | Role::Leader(_) => None,
         }
     }
@@ -267,7 +299,7 @@ impl Server {
     pub fn progress(&self) -> Option<&[Progress]> {
         match &self.role {
             Role::Leader(leading) => Some(&leading.progress),
-            Role::Follower { .. } | Role::Candidate { .. } => None,
+            Role::Follower { .. } | Role::PreCandidate { .. } | Role::Candidate { .. } => None,
         }
     }
 
@@ -317,6 +349,7 @@ impl Server {
             }
             Input::Timer(TimerKind::Election) => self.stand(cx),
             Input::Timer(TimerKind::Heartbeat) => self.on_heartbeat_timer(cx),
+            Input::Timer(TimerKind::Quorum) => self.on_quorum_timer(cx),
             Input::Timer(TimerKind::Expiry) => self.on_expiry_timer(cx),
             Input::Timer(TimerKind::Work) => self.writer.on_work_done(cx),
             Input::Timer(TimerKind::WriteTimeout) => {
@@ -370,16 +403,20 @@ impl Server {
             });
         }
         self.role = Role::Follower { leader };
+        self.leader_heard = None;
         if was_leader || was_candidate {
             let rule = if from < term {
                 Rule::HigherTermWins
-            } else {
+            } else if leader.is_some() {
                 Rule::LeaderOfThisTerm
+            } else {
+                Rule::LeaderNeedsQuorum
             };
             cx.fact(rule, || Event::SteppedDown { term: from });
         }
         if was_leader {
             cx.cancel_timer(TimerKind::Heartbeat);
+            cx.cancel_timer(TimerKind::Quorum);
             cx.cancel_timer(TimerKind::Expiry);
             self.reset_election_timer(cx);
             self.look_at_own_role(cx);

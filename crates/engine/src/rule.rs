@@ -43,6 +43,9 @@ rules! {
     // Raft.
     ElectionTimeout = "election-timeout", "Raft §5.2";
     OnlyVotersStand = "only-voters-stand", "dissertation §4.2.1: non-voting servers";
+    AskBeforeStanding = "ask-before-standing", "dissertation §9.6";
+    FreshLeaderShields = "fresh-leader-shields", "dissertation §4.2.3";
+    LeaderNeedsQuorum = "leader-needs-quorum", "dissertation §6.2";
     VoteOncePerTerm = "vote-once-per-term", "Raft §5.2";
     VoteForUpToDateLog = "vote-for-up-to-date-log", "Raft §5.4.1";
     MajorityElects = "majority-elects", "Raft §5.2";

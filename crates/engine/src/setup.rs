@@ -206,6 +206,13 @@ impl Setup {
         self.servers as usize + self.spares as usize
     }
 
+    /// The shortest time after which some server may stand: how long a heard leader counts as fresh.
+    #[must_use]
+    pub fn election_shortest(&self) -> Duration {
+        let fixed = self.election_fixed.iter().min();
+        fixed.copied().unwrap_or(self.election_min)
+    }
+
     fn validate_spans(&self) -> Result<(), SetupError> {
         let one = Duration::micros(1);
         // What repeats for ever must not repeat so fast that a simulated minute never ends.

@@ -9,7 +9,7 @@ use crate::draw::{Purpose, below, draw};
 use crate::event::Step;
 use crate::history::History;
 use crate::setup::{Kind, Setup};
-use crate::switch::Switch;
+use crate::switch::{Position, Switch};
 use crate::units::{Duration, ProcessId};
 use crate::world::World;
 
@@ -157,13 +157,16 @@ impl Swarm {
             after_first_election: !self.beyond.switches && self.chance(3, 4),
             ..Setup::default()
         };
-        if self.beyond.switches {
-            for switch in Switch::ALL {
-                if self.chance(1, 5) {
-                    setup
-                        .switches
-                        .push((switch.name().to_owned(), "off".to_owned()));
+        for switch in Switch::ALL {
+            // What is off unless set is safe either way; what is on is safe on.
+            let word = match switch.initial() {
+                Position::Off => self.chance(1, 2).then_some("on"),
+                Position::Observe | Position::On => {
+                    (self.beyond.switches && self.chance(1, 5)).then_some("off")
                 }
+            };
+            if let Some(word) = word {
+                setup.switches.push((switch.name().into(), word.into()));
             }
         }
         setup
@@ -375,8 +378,9 @@ impl Swarm {
             }
         }
         for switch in Switch::ALL {
-            if world.world_switch(*switch) != switch.initial() {
-                let (switch, position) = (*switch, switch.initial());
+            // What is off unless set has been no harm.
+            let (switch, position) = (*switch, switch.initial());
+            if position != Position::Off && world.world_switch(switch) != position {
                 commands.push(Command::Set {
                     switch,
                     position,

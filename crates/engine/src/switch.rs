@@ -65,6 +65,12 @@ switches! {
     CommitClampToLastNewEntry = "commit_clamp_to_last_new_entry", Safety, Some(Invariant::StateMachineSafety);
     /// A new leader appends an empty entry (Raft §8).
     NoopOnElection = "noop_on_election", Liveness, None;
+    /// Who would stand first asks, without a new term, whether it could win (dissertation §9.6).
+    Prevote = "prevote", Liveness, None;
+    /// Who has just heard a leader, or leads, ignores calls for votes (dissertation §4.2.3).
+    Stickiness = "stickiness", Liveness, None;
+    /// A leader that hears no majority for an election timeout leads no more (dissertation §6.2).
+    CheckQuorum = "check_quorum", Liveness, None;
     /// A client is answered when its entry is committed, not when it is appended (Raft §5.3).
     ReplyAfterCommit = "reply_after_commit", Safety, Some(Invariant::NoLostWrite);
     /// Whether a resource is free is decided when the entry is applied, not when it is proposed.
@@ -107,7 +113,11 @@ impl Switch {
     /// The position where nothing says otherwise.
     #[must_use]
     pub const fn initial(self) -> Position {
-        Position::On
+        if matches!(self, Self::Prevote | Self::Stickiness | Self::CheckQuorum) {
+            Position::Off
+        } else {
+            Position::On
+        }
     }
 
     /// The word for a position of this switch.

@@ -210,6 +210,7 @@ impl Worker {
             Input::Timer(
                 TimerKind::Election
                 | TimerKind::Heartbeat
+                | TimerKind::Quorum
                 | TimerKind::Expiry
                 | TimerKind::ClientTimeout
                 | TimerKind::StoreWrite,

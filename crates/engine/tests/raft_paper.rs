@@ -10,85 +10,21 @@ mod play;
 
 use leasehold_engine::event::{AppendRefusal, Event, VoteRefusal};
 use leasehold_engine::monitor::{Invariant, Reason};
-use leasehold_engine::process::Message as Envelope;
-use leasehold_engine::raft::{Entry, Message, RoleName, Server};
-use leasehold_engine::registry::Op;
+use leasehold_engine::raft::{Message, RoleName};
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, LogIndex, ProcessId, Term};
+use play::posts::{append, ask_for_vote, commit, last_vote, patient, post, server, terms};
 use play::{Play, S1, S2, S3, ticking, with_switch};
 
 const S4: ProcessId = ProcessId(3);
 const S5: ProcessId = ProcessId(4);
 
-/// So many servers that nobody stands for election unless told to.
-fn patient(servers: u8) -> Setup {
-    ticking(servers, &vec![60_000; usize::from(servers)])
-}
-
-fn server(play: &Play, id: ProcessId) -> &Server {
-    play.world.server(id).unwrap()
-}
-
-fn terms(play: &Play, id: ProcessId) -> Vec<u64> {
-    let log = server(play, id).log();
-    log.iter().map(|entry| entry.term.0).collect()
-}
-
-fn commit(play: &Play, id: ProcessId) -> u64 {
-    server(play, id).commit().0
-}
-
-fn post(play: &mut Play, from: ProcessId, to: ProcessId, message: Message) {
-    play.world.post(from, to, Envelope::Raft(message));
-    play.run("run 10ms");
-}
-
-/// What a leader of `term` sends: `entries` after the entry `previous`, an index and its term.
-fn append(term: u64, previous: (u64, u64), entries: &[u64], commit: u64) -> Message {
-    let entry = |term: &u64| Entry {
-        term: Term(*term),
-        op: Op::Noop,
-    };
-    Message::Append {
-        term: Term(term),
-        previous_index: LogIndex(previous.0),
-        previous_term: Term(previous.1),
-        entries: entries.iter().map(entry).collect(),
-        commit: LogIndex(commit),
-        round: 0,
-    }
-}
-
-fn ask_for_vote(term: u64, last: (u64, u64)) -> Message {
-    Message::RequestVote {
-        term: Term(term),
-        last_term: Term(last.0),
-        last_index: LogIndex(last.1),
-    }
-}
-
-/// The last thing that `voter` said to a call for votes: none if it granted.
-fn last_vote(play: &Play, voter: ProcessId) -> Option<Option<VoteRefusal>> {
-    let steps = play
-        .steps
-        .iter()
-        .rev()
-        .filter(|step| step.process == Some(voter));
-    steps.flat_map(|step| step.events()).find_map(|event| {
-        if let Event::VoteRefused { why, .. } = event {
-            Some(Some(*why))
-        } else {
-            matches!(event, Event::VoteGranted { .. }).then_some(None)
-        }
-    })
-}
-
 // §5.2 Leader election ---------------------------------------------------------------------------
 
 /// A01; §5.2, §8.
 #[test]
-fn a_first_election_needs_two_of_three_and_commits_an_empty_entry() {
+fn a01_a_first_election_needs_two_of_three_and_commits_an_empty_entry() {
     let mut play = Play::of(patient(3), "campaign s1\nrun 10ms");
     assert_eq!(server(&play, S1).role(), RoleName::Candidate);
     assert_eq!(server(&play, S1).votes(), Some(1));
@@ -108,7 +44,7 @@ fn a_first_election_needs_two_of_three_and_commits_an_empty_entry() {
 
 /// A01 with `noop_on_election` off.
 #[test]
-fn without_an_empty_entry_nothing_commits_until_somebody_asks() {
+fn a01_off_without_an_empty_entry_nothing_commits_until_somebody_asks() {
     let mut play = Play::of(
         with_switch(patient(3), Switch::NoopOnElection, "off"),
         "campaign s1\nrun 500ms\nexpect s1 leads term 1",
@@ -120,7 +56,7 @@ fn without_an_empty_entry_nothing_commits_until_somebody_asks() {
 /// A02; §5.2. Where the case list has a candidate step down after a majority of refusals, the paper has
 /// it wait for its timeout, and so do we.
 #[test]
-fn a_round_of_votes_is_won_by_a_majority_and_by_nothing_less() {
+fn a02_a_round_of_votes_is_won_by_a_majority_and_by_nothing_less() {
     let cases: [(&[bool], RoleName); 5] = [
         (&[true, true], RoleName::Leader),
         (&[true], RoleName::Candidate),
@@ -154,7 +90,7 @@ fn a_round_of_votes_is_won_by_a_majority_and_by_nothing_less() {
 
 /// A03; §5.2.
 #[test]
-fn a_server_votes_for_one_candidate_a_term() {
+fn a03_a_server_votes_for_one_candidate_a_term() {
     let mut play = Play::new(patient(3));
     post(&mut play, S2, S1, ask_for_vote(1, (0, 0)));
     assert_eq!(last_vote(&play, S1), Some(None));
@@ -169,7 +105,7 @@ fn a_server_votes_for_one_candidate_a_term() {
 
 /// A04.
 #[test]
-fn a_vote_that_comes_five_times_counts_once() {
+fn a04_a_vote_that_comes_five_times_counts_once() {
     let mut play = Play::of(
         patient(5),
         "cut s1 -> s2\ncut s1 -> s3\ncut s1 -> s4\ncut s1 -> s5\ncampaign s1",
@@ -191,7 +127,7 @@ fn a_vote_that_comes_five_times_counts_once() {
 
 /// A05; §5.4.1: the term of the last entry first, then the length.
 #[test]
-fn votes_go_to_logs_at_least_as_up_to_date() {
+fn a05_votes_go_to_logs_at_least_as_up_to_date() {
     // The voter's log, the candidate's last term and index, and whether it gets the vote.
     let table: [(&[u64], (u64, u64), bool); 8] = [
         (&[1, 1], (1, 1), false),
@@ -220,7 +156,7 @@ fn votes_go_to_logs_at_least_as_up_to_date() {
 
 /// A06; §5.1.
 #[test]
-fn refusing_a_vote_still_adopts_the_term() {
+fn a06_refusing_a_vote_still_adopts_the_term() {
     let mut play = Play::new(patient(3));
     post(&mut play, S2, S1, append(1, (0, 0), &[1, 1], 0));
     post(&mut play, S3, S1, ask_for_vote(5, (1, 1)));
@@ -236,7 +172,7 @@ fn refusing_a_vote_still_adopts_the_term() {
 
 /// A07; §5.2.
 #[test]
-fn a_candidate_yields_to_the_winner_of_its_term_and_to_no_older_leader() {
+fn a07_a_candidate_yields_to_the_winner_of_its_term_and_to_no_older_leader() {
     let mut play = Play::of(
         patient(3),
         "cut s1 -> s2\ncut s1 -> s3\ncampaign s1\ncampaign s1\ncampaign s1\nexpect s1 is in term 3",
@@ -266,7 +202,7 @@ fn a_candidate_yields_to_the_winner_of_its_term_and_to_no_older_leader() {
 
 /// A08; §5.1.
 #[test]
-fn an_append_of_an_older_term_stores_nothing() {
+fn a08_an_append_of_an_older_term_stores_nothing() {
     let mut play = Play::of(
         patient(3),
         "campaign s1\nrun 100ms\ncampaign s2\nrun 100ms\ncampaign s1\nrun 100ms\nexpect s1 leads term 3",
@@ -282,7 +218,7 @@ fn an_append_of_an_older_term_stores_nothing() {
 
 /// A09; §5.4.2, Figure 8: what was never committed may go.
 #[test]
-fn a_newer_entry_that_nobody_committed_is_overwritten() {
+fn a09_a_newer_entry_that_nobody_committed_is_overwritten() {
     let mut play = Play::of(
         patient(5),
         "partition s1 s2 s3 | s4 s5
@@ -322,7 +258,7 @@ fn a_newer_entry_that_nobody_committed_is_overwritten() {
 
 /// A10; §5.2: why timeouts are drawn.
 #[test]
-fn equal_timeouts_split_the_vote_again_and_again() {
+fn a10_equal_timeouts_split_the_vote_again_and_again() {
     let equal = ticking(3, &[100, 100, 100]);
     let play = Play::of(equal, "run 1s\nexpect nobody leads");
     assert!(play.count(S1, |e| matches!(e, Event::ElectionStarted { .. })) >= 9);
@@ -337,7 +273,7 @@ fn equal_timeouts_split_the_vote_again_and_again() {
 
 /// A17.
 #[test]
-fn a_leader_told_to_campaign_stays_what_it_is() {
+fn a17_a_leader_told_to_campaign_stays_what_it_is() {
     let play = Play::of(
         patient(3),
         "campaign s1\nrun 100ms\ncampaign s1\nrun 100ms\nexpect s1 leads term 1",
@@ -352,7 +288,7 @@ fn a_leader_told_to_campaign_stays_what_it_is() {
 
 /// C03; §5.3, Figure 2.
 #[test]
-fn a_follower_keeps_what_matches_and_replaces_what_conflicts() {
+fn c03_a_follower_keeps_what_matches_and_replaces_what_conflicts() {
     /// An append's previous entry and entries, and the follower's log after it; before, it is [1, 2].
     type Case = ((u64, u64), &'static [u64], &'static [u64]);
     let table: [Case; 5] = [
@@ -397,7 +333,7 @@ fn an_append_that_does_not_join_on_is_refused() {
 
 /// C04; §5.3.
 #[test]
-fn an_old_append_that_comes_late_removes_nothing() {
+fn c04_an_old_append_that_comes_late_removes_nothing() {
     let mut play = Play::new(patient(3));
     post(&mut play, S2, S1, append(1, (0, 0), &[1, 1, 1], 0));
     post(&mut play, S2, S1, append(1, (1, 1), &[1], 0));
@@ -410,7 +346,7 @@ fn an_old_append_that_comes_late_removes_nothing() {
 
 /// C05; §5.3.
 #[test]
-fn a_leader_forgets_no_confirmation() {
+fn c05_a_leader_forgets_no_confirmation() {
     let mut play = Play::of(
         patient(3),
         "campaign s1\nrun 100ms\nput c1 x \"1\"\nput c1 y \"2\"\nrun 200ms",
@@ -458,7 +394,7 @@ fn figure_7() -> Play {
 
 /// C01; §5.3, Figure 7.
 #[test]
-fn a_leader_brings_every_log_of_figure_7_into_line() {
+fn c01_a_leader_brings_every_log_of_figure_7_into_line() {
     let mut play = figure_7();
     play.run("campaign s1\nrun 20ms\nexpect s1 leads term 8\nrun 500ms");
     let refused = |id| last_vote(&play, id).unwrap().is_some();
@@ -483,7 +419,7 @@ fn a_leader_brings_every_log_of_figure_7_into_line() {
 
 /// C02; §5.4.1, Figure 7.
 #[test]
-fn of_figure_7_only_logs_as_up_to_date_as_a_majoritys_can_win() {
+fn c02_of_figure_7_only_logs_as_up_to_date_as_a_majoritys_can_win() {
     // Who stands, with the top leader gone, and whether four of the seven vote for it.
     for (name, wins) in [
         ("s5", true),
@@ -550,7 +486,7 @@ fn figure_8(setup: Setup, at_c: &str) -> Play {
 
 /// D01; §5.4.2, Figure 8 (c) to (d).
 #[test]
-fn an_old_terms_entry_on_a_majority_is_not_committed_and_may_be_overwritten() {
+fn d01_an_old_terms_entry_on_a_majority_is_not_committed_and_may_be_overwritten() {
     let mut play = figure_8(patient(5), "set noop_on_election off");
     for id in [S1, S2, S3] {
         assert_eq!(terms(&play, id), [1, 2], "on three of five");
@@ -576,7 +512,7 @@ fn an_old_terms_entry_on_a_majority_is_not_committed_and_may_be_overwritten() {
 
 /// D01 with `commit_only_current_term` off.
 #[test]
-fn counting_an_old_terms_entry_applies_what_is_then_overwritten() {
+fn d01_off_counting_an_old_terms_entry_applies_what_is_then_overwritten() {
     let mut play = figure_8(
         patient(5),
         "set noop_on_election off\nset commit_only_current_term off",
@@ -597,7 +533,7 @@ fn counting_an_old_terms_entry_applies_what_is_then_overwritten() {
 
 /// D02; §5.4.2, Figure 8 (e).
 #[test]
-fn an_entry_of_its_own_term_commits_the_old_one_with_it() {
+fn d02_an_entry_of_its_own_term_commits_the_old_one_with_it() {
     let mut play = figure_8(patient(5), "");
     for id in [S1, S2, S3] {
         assert_eq!(terms(&play, id), [1, 2, 4]);
@@ -612,7 +548,7 @@ fn an_entry_of_its_own_term_commits_the_old_one_with_it() {
 
 /// D04; Figure 2, AppendEntries rule 5.
 #[test]
-fn a_follower_commits_no_further_than_what_was_just_checked() {
+fn d04_a_follower_commits_no_further_than_what_was_just_checked() {
     let stale_tail = |setup: Setup| {
         let mut play = Play::new(setup);
         post(&mut play, S2, S1, append(1, (0, 0), &[1, 1, 1], 0));
@@ -631,7 +567,7 @@ fn a_follower_commits_no_further_than_what_was_just_checked() {
 
 /// D06.
 #[test]
-fn a_commit_never_goes_back() {
+fn d06_a_commit_never_goes_back() {
     let mut play = Play::new(patient(3));
     post(&mut play, S2, S1, append(1, (0, 0), &[1, 1], 2));
     assert_eq!(commit(&play, S1), 2);
@@ -643,7 +579,7 @@ fn a_commit_never_goes_back() {
 
 /// Figure 2; dissertation §3.8.
 #[test]
-fn a_restart_keeps_term_vote_and_log_and_forgets_the_rest() {
+fn a12_a_restart_keeps_term_vote_and_log_and_forgets_the_rest() {
     let mut play = Play::of(
         patient(3),
         "campaign s1\nrun 100ms\nput c1 x \"1\"\nrun 200ms\nexpect s2 has x = \"1\"\ncrash s2\nrestart s2\nexpect s2 has no x",
@@ -666,7 +602,7 @@ fn a_restart_keeps_term_vote_and_log_and_forgets_the_rest() {
 
 /// A12 with `persist_term_vote` off.
 #[test]
-fn a_forgotten_vote_is_given_twice() {
+fn a12_off_a_forgotten_vote_is_given_twice() {
     let mut play = Play::of(
         with_switch(patient(3), Switch::PersistTermVote, "off"),
         "cut s1 <-> s3
@@ -693,7 +629,7 @@ fn a_forgotten_vote_is_given_twice() {
 
 /// D07; dissertation §3.8.
 #[test]
-fn after_all_restart_the_log_is_applied_again_in_order() {
+fn d07_after_all_restart_the_log_is_applied_again_in_order() {
     let play = Play::of(
         patient(3),
         "campaign s1
@@ -720,7 +656,7 @@ fn after_all_restart_the_log_is_applied_again_in_order() {
 
 /// J01; §5.3, dissertation §10.2.1: a leader's own copy counts once its own disk has it.
 #[test]
-fn an_entry_counts_where_it_is_durable_and_not_with_an_earlier_sync() {
+fn j01_an_entry_counts_where_it_is_durable_and_not_with_an_earlier_sync() {
     let setup = Setup {
         clients: vec!["c1".into(), "c2".into()],
         sync: Duration::millis(50),
@@ -740,7 +676,7 @@ fn an_entry_counts_where_it_is_durable_and_not_with_an_earlier_sync() {
 
 /// A16: a candidate's own vote, too.
 #[test]
-fn its_own_vote_counts_once_it_is_durable() {
+fn a16_its_own_vote_counts_once_it_is_durable() {
     let setup = Setup {
         sync: Duration::millis(50),
         ..patient(1)

@@ -17,7 +17,7 @@ use leasehold_engine::monitor::{Invariant, Reason};
 use leasehold_engine::process::Process;
 use leasehold_engine::rule::Rule;
 use leasehold_engine::setup::Setup;
-use leasehold_engine::switch::Switch;
+use leasehold_engine::switch::{Position, Switch};
 use leasehold_engine::units::{Duration, LogIndex, ProcessId, Term, Token};
 use leasehold_engine::world::{Clock, Status, World};
 use play::{A, B, C1, LEASE, ORDERS, Play, S1, S2, S3, cold, contended, stage};
@@ -96,6 +96,19 @@ rules_reached! {
     rule_only_voters_stand: OnlyVotersStand of ProcessId(3),
         Setup { spares: 1, election_fixed: [1, 2, 3, 1].map(Duration::secs).to_vec(), ..cold() }, "run 1.1s",
         [Event::StoodAside];
+    rule_ask_before_standing: AskBeforeStanding of S2,
+        play::with_switch(stage(), Switch::Prevote, "on"), "pause s1\nrun 3s",
+        [Event::PrevoteStarted { term: Term(2) }];
+    rule_fresh_leader_shields: FreshLeaderShields of S3,
+        play::with_switch(stage(), Switch::Stickiness, "on"), "campaign s2\nrun 100ms",
+        [Event::VoteRefused {
+            candidate: S2,
+            term: Term(2),
+            why: VoteRefusal::LeaderFresh(S1),
+        }];
+    rule_leader_needs_quorum: LeaderNeedsQuorum of S1,
+        play::with_switch(stage(), Switch::CheckQuorum, "on"), "partition s1 | s2 s3\nrun 3s",
+        [Event::SteppedDown { term: Term(1) }];
     rule_vote_once_per_term: VoteOncePerTerm of S2,
         Setup { election_fixed: [1, 1, 3].map(Duration::secs).to_vec(), ..cold() }, "run 1.1s",
         [Event::VoteRefused { candidate: S1, term: Term(1), why: VoteRefusal::VotedFor(S2) }];
@@ -408,7 +421,11 @@ fn random_setup(dice: &mut Dice) -> Setup {
     };
     for _ in 0..dice.below(4) {
         let switch = Switch::ALL[dice.below(Switch::ALL.len())];
-        let position = switch.word(leasehold_engine::switch::Position::Off);
+        let position = match switch.initial() {
+            Position::Off => Position::On,
+            Position::Observe | Position::On => Position::Off,
+        };
+        let position = switch.word(position);
         setup.switches.push((switch.name().into(), position.into()));
     }
     setup

@@ -521,7 +521,9 @@ impl Film {
 #[must_use]
 pub fn role_of(role: leasehold_engine::raft::RoleName) -> Role {
     match role {
-        leasehold_engine::raft::RoleName::Follower => Role::Follower,
+        // Until it stands, it is in no other term than before.
+        leasehold_engine::raft::RoleName::Follower
+        | leasehold_engine::raft::RoleName::PreCandidate => Role::Follower,
         leasehold_engine::raft::RoleName::Candidate => Role::Candidate,
         leasehold_engine::raft::RoleName::Leader => Role::Leader,
     }

@@ -806,6 +806,8 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
         MessageKind::AcquireAnswer if has_token => Some(600_000),
         MessageKind::RequestVote
         | MessageKind::Vote
+        | MessageKind::PreVote
+        | MessageKind::PreVoteAnswer
         | MessageKind::Append
         | MessageKind::Put
         | MessageKind::PutAnswer
@@ -815,6 +817,8 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
         }
         MessageKind::RequestVote
         | MessageKind::Vote
+        | MessageKind::PreVote
+        | MessageKind::PreVoteAnswer
         | MessageKind::Heartbeat
         | MessageKind::Append
         | MessageKind::AppendAnswer

@@ -5,6 +5,7 @@
 //! Nothing here moves; what changes between two steps is in [`crate::motion`].
 
 use leasehold_engine::event::{MessageKind, Outcome, Verdict};
+use leasehold_engine::raft::RoleName;
 use leasehold_engine::registry::Op;
 use leasehold_engine::setup::{Kind, Names};
 use leasehold_engine::store::WriteVerdict;
@@ -470,6 +471,9 @@ impl Cx<'_> {
             (_, Role::Candidate) => format!("stands for term {term}"),
             (_, Role::Follower) => match server.leader_known() {
                 Some(leader) => format!("follows {}, term {term}", self.names.name(leader)),
+                None if server.role() == RoleName::PreCandidate => {
+                    format!("asks for promises, term {term}")
+                }
                 None => format!("follows no one, term {term}"),
             },
         };
@@ -815,7 +819,10 @@ impl Cx<'_> {
                 }
                 None => Look::Tick(Tone::Plain),
             },
-            MessageKind::RequestVote | MessageKind::Vote => Look::Tick(Tone::Plain),
+            MessageKind::RequestVote
+            | MessageKind::Vote
+            | MessageKind::PreVote
+            | MessageKind::PreVoteAnswer => Look::Tick(Tone::Plain),
             MessageKind::Heartbeat | MessageKind::Append | MessageKind::AppendAnswer => {
                 Look::Tick(Tone::Authority)
             }
@@ -948,6 +955,8 @@ pub const fn kind_word(kind: MessageKind) -> &'static str {
     match kind {
         MessageKind::RequestVote => "vote request",
         MessageKind::Vote => "vote",
+        MessageKind::PreVote => "pre-vote request",
+        MessageKind::PreVoteAnswer => "pre-vote answer",
         MessageKind::Heartbeat => "heartbeat",
         MessageKind::Append => "append",
         MessageKind::AppendAnswer => "append answer",

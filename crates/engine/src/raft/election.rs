@@ -2,6 +2,11 @@
 //!
 //! The committee choosing its chair: one vote each a term, and only for somebody whose minute book is at
 //! least as complete. What a leader then does with its term stands in `replication`.
+//!
+//! Three guards, apart so that each can be missed: a pre-vote asks before it stands (dissertation §9.6) and
+//! looks at the log alone, as in etcd; stickiness is who has just heard a leader and ignores calls for votes
+//! (§4.2.3); check-quorum is a leader that hears no majority and steps down (§6.2). The dissertation's
+//! pre-vote is the first two together.
 
 use super::{Leading, Message, Progress, Role, Server};
 use crate::draw::{Purpose, span_between};
@@ -33,13 +38,37 @@ impl Server {
         }
     }
 
-    /// Its election timeout has ended: it stands for election, if it has a vote.
+    /// Its election timeout has ended: it stands for election, if it has a vote; or first asks.
     pub(super) fn stand<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
-        if self.config.voting().contains(cx.me) {
-            self.become_candidate(cx);
-        } else {
+        if !self.config.voting().contains(cx.me) {
             cx.fact(Rule::OnlyVotersStand, || Event::StoodAside);
+        } else if cx.is_on(Switch::Prevote) {
+            self.become_pre_candidate(cx);
+        } else {
+            self.become_candidate(cx);
         }
+    }
+
+    /// Dissertation §9.6: asks for the next term without entering it.
+    fn become_pre_candidate<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        self.role = Role::PreCandidate {
+            voters: ProcessSet::default(),
+            votes: 0,
+        };
+        self.leader_heard = None;
+        let term = self.term.next();
+        cx.fact(Rule::AskBeforeStanding, || Event::PrevoteStarted { term });
+        self.reset_election_timer(cx);
+        let (last_index, last_term) = (self.log.last_index(), self.log.last_term());
+        for server in self.config.voting().without(cx.me).iter() {
+            let ask = Message::PreVote {
+                term,
+                last_index,
+                last_term,
+            };
+            cx.send(server, Envelope::Raft(ask));
+        }
+        self.count_vote(cx.me, cx);
     }
 
     /// Raft §5.2: a new term, a vote for itself, and a call for votes.
@@ -50,6 +79,7 @@ impl Server {
             voters: ProcessSet::default(),
             votes: 0,
         };
+        self.leader_heard = None;
         self.persist_vote(cx);
         cx.fact(Rule::ElectionTimeout, || Event::ElectionStarted {
             term: self.term,
@@ -71,6 +101,55 @@ impl Server {
         }
     }
 
+    /// Whether it leads, or follows a leader that it has heard within the shortest election timeout.
+    pub(super) fn fresh_leader<R: Recorder>(&self, cx: &Cx<'_, R>) -> Option<ProcessId> {
+        if self.is_leader() {
+            return Some(cx.me);
+        }
+        let heard = self.leader_heard?;
+        let fresh = cx.now < heard.plus(cx.setup.election_shortest());
+        self.leader_known().filter(|_| fresh)
+    }
+
+    pub(super) fn on_pre_vote<R: Recorder>(
+        &self,
+        candidate: ProcessId,
+        (term, last_index, last_term): (Term, LogIndex, Term),
+        cx: &mut Cx<'_, R>,
+    ) {
+        let refusal = self.vote_refusal(candidate, (term, last_index, last_term), cx);
+        let answer = Message::PreVoteAnswer {
+            term: if refusal.is_none() { term } else { self.term },
+            granted: refusal.is_none(),
+        };
+        match refusal {
+            Some(why) => refuse_vote(candidate, term, why, cx),
+            None => cx.fact(Rule::VoteForUpToDateLog, || Event::PrevoteGranted {
+                candidate,
+                term,
+            }),
+        }
+        cx.send(candidate, Envelope::Raft(answer));
+    }
+
+    pub(super) fn on_pre_vote_answer<R: Recorder>(
+        &mut self,
+        voter: ProcessId,
+        (term, granted): (Term, bool),
+        cx: &mut Cx<'_, R>,
+    ) {
+        let asks = matches!(self.role, Role::PreCandidate { .. });
+        if !asks || granted && term != self.term.next() {
+            cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
+                from: voter,
+            });
+        } else if granted {
+            self.count_vote(voter, cx);
+        } else {
+            cx.fact(Rule::AskBeforeStanding, || Event::VoteDenied { voter });
+        }
+    }
+
     pub(super) fn on_request_vote<R: Recorder>(
         &mut self,
         candidate: ProcessId,
@@ -83,18 +162,7 @@ impl Server {
             granted: refusal.is_none(),
         };
         match refusal {
-            Some(why) => {
-                let rule = match why {
-                    VoteRefusal::OldTerm => Rule::StaleTermRefused,
-                    VoteRefusal::VotedFor(_) => Rule::VoteOncePerTerm,
-                    VoteRefusal::LogBehind { .. } => Rule::VoteForUpToDateLog,
-                };
-                cx.fact(rule, || Event::VoteRefused {
-                    candidate,
-                    term,
-                    why,
-                });
-            }
+            Some(why) => refuse_vote(candidate, term, why, cx),
             None => {
                 cx.fact(Rule::VoteForUpToDateLog, || Event::VoteGranted {
                     candidate,
@@ -124,7 +192,9 @@ impl Server {
         if term < self.term {
             return Some(VoteRefusal::OldTerm);
         }
-        if cx.is_on(Switch::OneVotePerTerm)
+        // A pre-vote may be about a term for which every vote is still free.
+        if term == self.term
+            && cx.is_on(Switch::OneVotePerTerm)
             && let Some(other) = self.voted_for
             && other != candidate
         {
@@ -159,10 +229,13 @@ impl Server {
         }
     }
 
+    /// Counts a vote, or a promise of one: which of the two, its role says.
     pub(super) fn count_vote<R: Recorder>(&mut self, voter: ProcessId, cx: &mut Cx<'_, R>) {
         let config = self.config;
-        let Role::Candidate { voters, votes } = &mut self.role else {
-            return;
+        let (pre, voters, votes) = match &mut self.role {
+            Role::PreCandidate { voters, votes } => (true, voters, votes),
+            Role::Candidate { voters, votes } => (false, voters, votes),
+            Role::Follower { .. } | Role::Leader(_) => return,
         };
         // Not its own either, where it is no voter (dissertation §4.2.2).
         if !config.voting().contains(voter) {
@@ -174,12 +247,22 @@ impl Server {
         }
         let (votes, needed) = (*votes, config.needed());
         let elected = config.elects(*voters, votes - voters.len());
-        cx.fact(Rule::MajorityElects, || Event::VoteCounted {
-            voter,
-            votes,
-            needed,
-        });
-        if elected {
+        if pre {
+            cx.fact(Rule::AskBeforeStanding, || Event::PrevoteCounted {
+                voter,
+                votes,
+                needed,
+            });
+        } else {
+            cx.fact(Rule::MajorityElects, || Event::VoteCounted {
+                voter,
+                votes,
+                needed,
+            });
+        }
+        if elected && pre {
+            self.become_candidate(cx);
+        } else if elected {
             self.become_leader(cx);
         }
     }
@@ -195,6 +278,7 @@ impl Server {
             progress: vec![progress; cx.servers.len() as usize],
             round: 0,
             renewals: Vec::new(),
+            heard: None,
             first_index: next,
             counted: vec![0; self.armed.len()],
         }));
@@ -203,6 +287,7 @@ impl Server {
             term: self.term,
         });
         self.look_at_own_role(cx);
+        self.watch_quorum(cx);
         self.rearm_leases(cx);
         if cx.is_on(Switch::NoopOnElection) {
             self.append(Op::Noop, Rule::NewLeaderAppendsNoop, cx);
@@ -212,4 +297,53 @@ impl Server {
         }
         self.set_expiry_timer(cx);
     }
+
+    /// Begins to count who answers, unless it does so already.
+    pub(super) fn watch_quorum<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let Role::Leader(leading) = &mut self.role else {
+            return;
+        };
+        if leading.heard.is_none() && cx.is_on(Switch::CheckQuorum) {
+            leading.heard = Some(ProcessSet::default().with(cx.me));
+            cx.set_timer(TimerKind::Quorum, cx.setup.election_shortest());
+        }
+    }
+
+    /// Dissertation §6.2. Windows do not overlap, as in etcd: a leader steps down one to two election
+    /// timeouts after it last heard a majority.
+    pub(super) fn on_quorum_timer<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let Role::Leader(leading) = &mut self.role else {
+            return;
+        };
+        let answered = leading.heard.take().unwrap_or_default();
+        let (heard, needed) = (answered.len(), self.config.needed());
+        cx.fact(Rule::LeaderNeedsQuorum, || Event::QuorumChecked {
+            heard,
+            needed,
+        });
+        if !self.config.elects(answered, 0) && cx.is_on(Switch::CheckQuorum) {
+            self.become_follower(self.term, None, cx);
+        } else {
+            self.watch_quorum(cx);
+        }
+    }
+}
+
+pub(super) fn refuse_vote<R: Recorder>(
+    candidate: ProcessId,
+    term: Term,
+    why: VoteRefusal,
+    cx: &mut Cx<'_, R>,
+) {
+    let rule = match why {
+        VoteRefusal::OldTerm => Rule::StaleTermRefused,
+        VoteRefusal::VotedFor(_) => Rule::VoteOncePerTerm,
+        VoteRefusal::LeaderFresh(_) => Rule::FreshLeaderShields,
+        VoteRefusal::LogBehind { .. } => Rule::VoteForUpToDateLog,
+    };
+    cx.fact(rule, || Event::VoteRefused {
+        candidate,
+        term,
+        why,
+    });
 }

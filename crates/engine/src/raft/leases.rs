@@ -110,7 +110,10 @@ impl Server {
             Role::Leader(leading) if !cx.is_on(Switch::DurableTokenCounter) => {
                 Some(Token(leading.counted[usize::from(resource.0)] + 1))
             }
-            Role::Leader(_) | Role::Follower { .. } | Role::Candidate { .. } => None,
+            Role::Leader(_)
+            | Role::Follower { .. }
+            | Role::PreCandidate { .. }
+            | Role::Candidate { .. } => None,
         }
     }
 

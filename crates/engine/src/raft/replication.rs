@@ -3,8 +3,9 @@
 //! The chair dictates, the others write down what follows on what they have, and a line counts once a
 //! majority has it.
 
+use super::election::refuse_vote;
 use super::{Entry, Handed, Message, Role, Server};
-use crate::event::{AppendRefusal, Event, TimerKind};
+use crate::event::{AppendRefusal, Event, TimerKind, VoteRefusal};
 use crate::process::{Cx, DiskWrite, Effect, Message as Envelope, Recorder};
 use crate::registry::Op;
 use crate::rule::Rule;
@@ -23,7 +24,25 @@ impl Server {
     ) {
         let term = message.term();
         let stale = term < self.term;
-        if self.term < term {
+        // A leader that was just heard, or that one is, shields from calls for a later term.
+        let calls = matches!(
+            message,
+            Message::RequestVote { .. } | Message::PreVote { .. }
+        );
+        if calls
+            && self.term < term
+            && cx.is_on(Switch::Stickiness)
+            && let Some(leader) = self.fresh_leader(cx)
+        {
+            refuse_vote(from, term, VoteRefusal::LeaderFresh(leader), cx);
+            return;
+        }
+        // A pre-vote and its grant speak of a term that nobody has entered.
+        let asks_only = matches!(
+            message,
+            Message::PreVote { .. } | Message::PreVoteAnswer { granted: true, .. }
+        );
+        if self.term < term && !asks_only {
             self.become_follower(term, None, cx);
         }
         match message {
@@ -33,6 +52,16 @@ impl Server {
                 ..
             } => {
                 self.on_request_vote(from, (term, last_index, last_term), cx);
+            }
+            Message::PreVote {
+                last_index,
+                last_term,
+                ..
+            } => {
+                self.on_pre_vote(from, (term, last_index, last_term), cx);
+            }
+            Message::PreVoteAnswer { granted, .. } => {
+                self.on_pre_vote_answer(from, (term, granted), cx);
             }
             Message::Vote { .. } | Message::AppendAnswer { .. } if stale => {
                 cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored { from });
@@ -103,6 +132,7 @@ impl Server {
         if self.leader_known() != Some(leader) {
             self.become_follower(self.term, Some(leader), cx);
         }
+        self.leader_heard = cx.is_on(Switch::Stickiness).then_some(cx.now);
         self.reset_election_timer(cx);
         let there = self.log.term_at(previous_index);
         if cx.is_on(Switch::PrevLogCheck) && there != Some(previous_term) {
@@ -242,6 +272,7 @@ impl Server {
             });
             return;
         };
+        leading.heard = leading.heard.map(|heard| heard.with(follower));
         let progress = &mut leading.progress[usize::from(follower.0)];
         progress.round = progress.round.max(round);
         if accepted {
@@ -277,6 +308,7 @@ impl Server {
     // Leading -------------------------------------------------------------------------------
 
     pub(super) fn on_heartbeat_timer<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        self.watch_quorum(cx);
         self.look_at_own_role(cx);
         self.broadcast(cx);
     }

@@ -7,6 +7,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+pub mod posts;
+
 use leasehold_engine::claim::{Claim, Watch};
 use leasehold_engine::command::{Command, CommandError};
 use leasehold_engine::event::{Event, Step, Verdict};

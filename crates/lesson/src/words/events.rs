@@ -175,6 +175,23 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         // Raft.
         Event::ElectionStarted { term } => format!("{who} stands for election in term {term}."),
         Event::StoodAside => format!("{who} has no vote and does not stand for election."),
+        Event::PrevoteStarted { term } => format!("{who} asks whether it could win term {term}."),
+        Event::PrevoteGranted { candidate, term } => {
+            format!("{who} would vote for {} in term {term}.", name(candidate))
+        }
+        Event::PrevoteCounted {
+            voter,
+            votes,
+            needed,
+        } => {
+            format!(
+                "{who} counts {}'s promise: {votes} of the {needed} it needs.",
+                name(voter)
+            )
+        }
+        Event::QuorumChecked { heard, needed } => {
+            format!("{who} has heard {heard} of the {needed} it needs to go on leading.")
+        }
         Event::TermAdopted { from, to } => {
             format!("{who} hears of term {to} and leaves term {from}.")
         }
@@ -189,6 +206,9 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             let why = match why {
                 VoteRefusal::OldTerm => "that term is over".to_owned(),
                 VoteRefusal::VotedFor(other) => format!("its vote went to {}", name(other)),
+                VoteRefusal::LeaderFresh(leader) => {
+                    format!("{} leads, heard just now", name(leader))
+                }
                 VoteRefusal::LogBehind {
                     own_term,
                     own_index,

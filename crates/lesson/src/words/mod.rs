@@ -141,6 +141,8 @@ pub const fn message_kind(kind: MessageKind) -> &'static str {
     match kind {
         MessageKind::RequestVote => "vote request",
         MessageKind::Vote => "vote",
+        MessageKind::PreVote => "pre-vote request",
+        MessageKind::PreVoteAnswer => "pre-vote answer",
         MessageKind::Heartbeat => "heartbeat",
         MessageKind::Append => "append",
         MessageKind::AppendAnswer => "append answer",
@@ -163,6 +165,7 @@ pub const fn timer_kind(timer: TimerKind) -> &'static str {
     match timer {
         TimerKind::Election => "no leader heard for an election timeout",
         TimerKind::Heartbeat => "time for a heartbeat",
+        TimerKind::Quorum => "time to see who has answered",
         TimerKind::Expiry => "a lease's time is over",
         TimerKind::Ask => "time to ask for the lease",
         TimerKind::Renew => "time to renew",

@@ -28,6 +28,13 @@ pub const fn rule(rule: Rule) -> &'static str {
             "Who hears no leader for its election timeout stands for election."
         }
         Rule::OnlyVotersStand => "Who has no vote does not stand for election.",
+        Rule::AskBeforeStanding => "Who would stand first asks whether it could win.",
+        Rule::FreshLeaderShields => {
+            "Who has just heard a leader, or leads, ignores calls for votes."
+        }
+        Rule::LeaderNeedsQuorum => {
+            "A leader that hears no majority for an election timeout steps down."
+        }
         Rule::VoteOncePerTerm => "A server votes for one candidate in each term.",
         Rule::VoteForUpToDateLog => {
             "A vote goes only to a log at least as up to date as one's own."
@@ -138,6 +145,9 @@ pub const fn switch(switch: Switch) -> &'static str {
             "A follower commits no further than it has just checked."
         }
         Switch::NoopOnElection => "A new leader opens its term with an empty entry.",
+        Switch::Prevote => "Who would stand first asks whether it could win.",
+        Switch::Stickiness => "Who has just heard a leader ignores calls for votes.",
+        Switch::CheckQuorum => "A leader that hears no majority for a while steps down.",
         Switch::ReplyAfterCommit => "A client is answered when its entry is committed, not before.",
         Switch::GrantAtApply => "Whether a resource is free is decided when the entry is applied.",
         Switch::DurableTokenCounter => "A resource's generation is kept in the replicated log.",
