@@ -153,6 +153,7 @@ fn by_post(track: &mut Track, workload: Workload) -> f64 {
             let what = AskWhat::Put {
                 key,
                 value: value.clone(),
+                session: None,
             };
             let ask = Ask {
                 request: RequestId(put),

@@ -145,6 +145,13 @@ pub enum What {
         key: String,
         value: String,
     },
+    /// `c1 reads x = "5"`, `c1 reads no x`; `stale` behind it wants the mark too.
+    Reads {
+        client: String,
+        key: String,
+        value: Option<String>,
+        stale: bool,
+    },
     /// `c1 is told accepted`, also `refused`, `unknown`
     Told { client: String, outcome: Outcome },
 }
@@ -367,6 +374,19 @@ impl fmt::Display for EventClaim {
                     Quoted(value)
                 )?;
             }
+            What::Reads {
+                client,
+                key,
+                value,
+                stale,
+            } => {
+                let verb = verb("reads", "read");
+                match value {
+                    Some(value) => write!(f, "{client} {verb} {key} = {}", Quoted(value))?,
+                    None => write!(f, "{client} {verb} no {key}")?,
+                }
+                f.write_str(if *stale { " stale" } else { "" })?;
+            }
             What::Told { client, outcome } => {
                 write!(f, "{client} {is} told {}", word_of(*outcome))?
             }
@@ -580,9 +600,10 @@ const VERBS: &[(&str, &str)] = &[
     ("rejects", "reject"),
     ("denies", "deny"),
     ("applies", "apply"),
+    ("reads", "read"),
 ];
 const VERB_LIST: &str = "holds, believes, doubts, waits, leads, accepts, refuses, sends, checks, withholds, \
-    renews, learns, expires, stands, becomes, steps, rejects, denies, applies, is, has, does not …";
+    renews, learns, expires, stands, becomes, steps, rejects, denies, applies, reads, is, has, does not …";
 
 fn read_verb(words: &mut Words<'_>, subject: String) -> Result<Part, ParseError> {
     let negative = words.take_all(&["does", "not"]);
@@ -743,6 +764,24 @@ fn read_verb(words: &mut Words<'_>, subject: String) -> Result<Part, ParseError>
                 positive,
             )
         }
+        Some("reads") => {
+            let none = words.take("no");
+            let key = words.name()?;
+            let value = if none {
+                None
+            } else {
+                words.word("=")?;
+                Some(words.quoted()?)
+            };
+            let stale = words.take("stale");
+            let what = What::Reads {
+                client: subject,
+                key,
+                value,
+                stale,
+            };
+            event(what, positive)
+        }
         _ => return Err(words.error_before(Expected::OneOf(VERB_LIST))),
     })
 }
@@ -866,7 +905,7 @@ fn check_event(event: &EventClaim, names: &Names) -> Result<(), ClaimError> {
             one(server, SERVER)?;
             one(other, SERVER)?;
         }
-        What::Told { client, .. } => one(client, CLIENT)?,
+        What::Reads { client, .. } | What::Told { client, .. } => one(client, CLIENT)?,
     }
     event
         .meanwhile
@@ -1054,6 +1093,15 @@ impl What {
                 matches!(event, Event::PutApplied { key: k, value: v, .. }
                     if subject_is(server) && **k == **key && **v == **value)
             }
+            Self::Reads {
+                client,
+                key,
+                value,
+                stale,
+            } => {
+                matches!(event, Event::ReadEnded { key: k, value: v, stale: s, .. }
+                    if subject_is(client) && **k == **key && v.as_deref() == value.as_deref() && stale <= s)
+            }
             Self::Told { client, outcome } => {
                 matches!(event, Event::RequestEnded { outcome: o, .. }
                     if subject_is(client) && o == outcome)
@@ -1155,6 +1203,10 @@ mod tests {
             "s2 rejects s1",
             "s2 denies s3",
             "s1 applies x = \"5\"",
+            "c1 reads x = \"5\"",
+            "c1 reads no x",
+            "c1 reads x = \"5\" stale from 1s to 2s",
+            "c1 does not read x = \"5\"",
             "c1 is told accepted",
             "c1 is not told accepted",
             "orders accepts A while B holds orders",

@@ -108,6 +108,15 @@ pub enum Command {
         key: String,
         value: String,
     },
+    /// `get c1 x`: a read through the leader. `get c1 x at s2`: that server answers, once it is sure that
+    /// it is not behind. `get c1 x stale at s2`: it answers at once, with what it has.
+    Get {
+        client: String,
+        key: String,
+        at: Option<String>,
+        /// Only with `at`.
+        stale: bool,
+    },
     /// `acquire A orders`: queue for it, and renew it once held.
     Acquire {
         worker: String,
@@ -263,6 +272,17 @@ impl fmt::Display for Command {
                 value,
             } => write!(f, "write {process} {store} {}", Quoted(value)),
             Self::Put { client, key, value } => write!(f, "put {client} {key} {}", Quoted(value)),
+            Self::Get {
+                client,
+                key,
+                at,
+                stale,
+            } => {
+                write!(f, "get {client} {key}")?;
+                let word = if *stale { " stale at" } else { " at" };
+                at.as_ref()
+                    .map_or(Ok(()), |name| write!(f, "{word} {name}"))
+            }
             Self::Acquire { worker, resource } => write!(f, "acquire {worker} {resource}"),
             Self::Release { worker } => write!(f, "release {worker}"),
             Self::Campaign { server } => write!(f, "campaign {server}"),
@@ -380,6 +400,7 @@ fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
             key: words.name()?,
             value: words.quoted()?,
         },
+        "get" => get(words)?,
         "acquire" => Command::Acquire {
             worker: words.name()?,
             resource: words.name()?,
@@ -392,6 +413,25 @@ fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
         },
         "set" => set(words)?,
         _ => return Err(words.error_before(Expected::Command)),
+    })
+}
+
+fn get(words: &mut Words<'_>) -> Result<Command, ParseError> {
+    let (client, key) = (words.name()?, words.name()?);
+    let stale = words.take("stale");
+    let at = if stale {
+        words.word("at")?;
+        Some(words.name()?)
+    } else if words.take("at") {
+        Some(words.name()?)
+    } else {
+        None
+    };
+    Ok(Command::Get {
+        client,
+        key,
+        at,
+        stale,
     })
 }
 
@@ -482,6 +522,9 @@ mod tests {
             "write A orders \"charge 7\"",
             "write A orders \"say \\\"hi\\\" \\\\ there\"",
             "put c1 x \"5\"",
+            "get c1 x",
+            "get c1 x at s2",
+            "get c1 x stale at s2",
             "acquire A orders",
             "release A",
             "campaign s2",
@@ -505,6 +548,9 @@ mod tests {
         check("pause A now", 9, Expected::EndOfLine);
         check("partition s1 s2", 16, Expected::Group);
         check("cut s1 s2", 8, Expected::OneOf("->, <->"));
+        check("get c1", 7, Expected::Name);
+        check("get c1 x stale", 15, Expected::Word("at"));
+        check("get c1 x from s1", 10, Expected::EndOfLine);
         check("set fence maybe", 11, Expected::Position(Switch::Fence));
         check("set fens off", 5, Expected::Switch);
         check("drop s1>s2", 6, Expected::Message);

@@ -32,6 +32,8 @@ pub enum MessageKind {
     Heartbeat,
     Append,
     AppendAnswer,
+    ReadIndex,
+    ReadIndexAnswer,
     Acquire,
     AcquireAnswer,
     Renew,
@@ -40,6 +42,10 @@ pub enum MessageKind {
     ReleaseAnswer,
     Put,
     PutAnswer,
+    Get,
+    GetAnswer,
+    Register,
+    RegisterAnswer,
     Write,
     WriteAnswer,
 }
@@ -233,6 +239,9 @@ pub enum EntryKind {
         client: ProcessId,
         key: Arc<str>,
         value: Arc<str>,
+    },
+    Register {
+        client: ProcessId,
     },
 }
 
@@ -437,6 +446,34 @@ pub enum Event {
         hint: Option<ProcessId>,
     },
 
+    // Reads.
+    /// The leader was asked: a client's read, or a follower's question. It will answer for `index`.
+    ReadReceived {
+        asker: ProcessId,
+        index: LogIndex,
+    },
+    /// A follower asked its leader how far it must have applied.
+    ReadIndexAsked {
+        leader: ProcessId,
+        client: ProcessId,
+    },
+    /// The leader is sure that nothing later was committed when it was asked.
+    ReadConfirmed {
+        asker: ProcessId,
+        index: LogIndex,
+    },
+    /// It has not applied `index` yet.
+    ReadWaits {
+        client: ProcessId,
+        index: LogIndex,
+    },
+    /// `index` is the last entry applied.
+    ReadAnswered {
+        client: ProcessId,
+        index: LogIndex,
+        stale: bool,
+    },
+
     // The service's state machine, told by the server that applies.
     LeaseGranted {
         resource: ResourceId,
@@ -471,6 +508,18 @@ pub enum Event {
         request: RequestId,
         key: Arc<str>,
         value: Arc<str>,
+    },
+    SessionOpened {
+        client: ProcessId,
+    },
+    /// No room was left for it: it was used least recently.
+    SessionExpired {
+        client: ProcessId,
+    },
+    /// A request of a session that is not kept any more.
+    SessionUnknown {
+        client: ProcessId,
+        request: RequestId,
     },
     /// The entry had nothing to do: the lease was not that worker's any more.
     NothingToDo {
@@ -633,6 +682,19 @@ pub enum Event {
         request: RequestId,
         outcome: Outcome,
     },
+    /// It asked for a session first.
+    SessionAsked {
+        server: ProcessId,
+        attempt: u32,
+    },
+    /// A request ended with what it read: the state after entry `index`.
+    ReadEnded {
+        request: RequestId,
+        key: Arc<str>,
+        value: Option<Arc<str>>,
+        index: LogIndex,
+        stale: bool,
+    },
 
     // Monitors.
     InvariantBroken {
@@ -694,6 +756,11 @@ impl Event {
             Self::CommitAdvanced { .. } => "commit-advanced",
             Self::EntryApplied { .. } => "entry-applied",
             Self::NotLeaderAnswered { .. } => "not-leader-answered",
+            Self::ReadReceived { .. } => "read-received",
+            Self::ReadIndexAsked { .. } => "read-index-asked",
+            Self::ReadConfirmed { .. } => "read-confirmed",
+            Self::ReadWaits { .. } => "read-waits",
+            Self::ReadAnswered { .. } => "read-answered",
             Self::LeaseGranted { .. } => "lease-granted",
             Self::WaiterQueued { .. } => "waiter-queued",
             Self::WaiterLeft { .. } => "waiter-left",
@@ -701,6 +768,9 @@ impl Event {
             Self::LeaseExpired { .. } => "lease-expired",
             Self::RequestRepeated { .. } => "request-repeated",
             Self::PutApplied { .. } => "put-applied",
+            Self::SessionOpened { .. } => "session-opened",
+            Self::SessionExpired { .. } => "session-expired",
+            Self::SessionUnknown { .. } => "session-unknown",
             Self::NothingToDo { .. } => "nothing-to-do",
             Self::LeaseArmed { .. } => "lease-armed",
             Self::LeasesRearmed { .. } => "leases-rearmed",
@@ -733,6 +803,8 @@ impl Event {
             Self::StaleWriteObserved { .. } => "stale-write-observed",
             Self::RequestSent { .. } => "request-sent",
             Self::RequestEnded { .. } => "request-ended",
+            Self::SessionAsked { .. } => "session-asked",
+            Self::ReadEnded { .. } => "read-ended",
             Self::InvariantBroken { .. } => "invariant-broken",
         }
     }

@@ -544,6 +544,9 @@ const fn is_applied(event: &Event) -> bool {
             | Event::LeaseReleased { .. }
             | Event::LeaseExpired { .. }
             | Event::PutApplied { .. }
+            | Event::SessionOpened { .. }
+            | Event::SessionExpired { .. }
+            | Event::SessionUnknown { .. }
     )
 }
 
@@ -582,6 +585,14 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::LeaseReleased { .. }
         | Event::LeaseExpired { .. }
         | Event::PutApplied { .. }
+        | Event::SessionOpened { .. }
+        | Event::SessionExpired { .. }
+        | Event::SessionUnknown { .. }
+        | Event::ReadIndexAsked { .. }
+        | Event::ReadConfirmed { .. }
+        | Event::ReadWaits { .. }
+        | Event::ReadAnswered { .. }
+        | Event::ReadEnded { .. }
         | Event::LeasesRearmed { .. }
         | Event::RenewalRefused { .. }
         | Event::ExpiryProposed { .. }
@@ -630,6 +641,8 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::NotLeaderAnswered { .. }
         | Event::RequestRepeated { .. }
         | Event::NothingToDo { .. }
+        | Event::ReadReceived { .. }
+        | Event::SessionAsked { .. }
         | Event::LeaseArmed { .. }
         | Event::RenewalReceived { .. }
         | Event::RenewalConfirmed { .. }

@@ -61,6 +61,10 @@ invariants! {
     DeadlineWithinGrant = "deadline-within-grant", "seed: a lease remains exclusive; Chubby §2.8";
     /// A store accepts no lower token after a higher one.
     NoOlderToken = "no-older-token", "seed: a protected resource rejects an older generation";
+    /// A read that is not marked stale shows no older state than what was committed when it was asked.
+    LinearizableReads = "linearizable-reads", "dissertation §6.4; Herlihy and Wing 1990";
+    /// A client reads no older state than one it has seen.
+    MonotonicReads = "monotonic-reads", "dissertation §6.4.1; Terry et al. 1994: session guarantees";
     /// A put that was answered with accepted stays in every later leader's log.
     NoLostWrite = "no-lost-write", "Raft §8";
 }
@@ -132,6 +136,19 @@ pub enum Reason {
         highest: Token,
         highest_from: ProcessId,
     },
+    /// A read shows the state after entry `index`; more was committed when it was asked.
+    StaleRead {
+        client: ProcessId,
+        request: RequestId,
+        index: LogIndex,
+        committed: LogIndex,
+    },
+    ReadWentBack {
+        client: ProcessId,
+        request: RequestId,
+        index: LogIndex,
+        seen: LogIndex,
+    },
     WriteLost {
         client: ProcessId,
         request: RequestId,
@@ -188,6 +205,17 @@ struct HighestAccepted {
     from: ProcessId,
 }
 
+/// What a client may expect of its reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Reader {
+    client: ProcessId,
+    /// The request under way, and what was committed anywhere when it was asked.
+    request: RequestId,
+    committed: LogIndex,
+    /// The latest state that it has read.
+    seen: LogIndex,
+}
+
 /// What the monitors have seen, in shared segments where it grows with the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Monitors {
@@ -199,6 +227,7 @@ pub struct Monitors {
     applied: Shared<AppliedOnce>,
     acknowledged: Shared<Acknowledged>,
     highest: Vec<HighestAccepted>,
+    readers: Vec<Reader>,
     both_believed: Duration,
     two_believe: bool,
     last_at: SimTime,
@@ -302,6 +331,21 @@ impl Monitors {
                 } => {
                     found.extend(self.on_acknowledged(world, id, *request));
                 }
+                Event::RequestSent {
+                    request,
+                    attempt: 1,
+                    ..
+                } => self.on_asked(id, *request),
+                Event::ReadEnded {
+                    request,
+                    index,
+                    stale,
+                    ..
+                } => found.extend(
+                    self.on_read(id, *request, *index, *stale)
+                        .into_iter()
+                        .flatten(),
+                ),
                 Event::Checked { .. }
                 | Event::GrantTooLate { .. }
                 | Event::LeaseLapsed { .. }
@@ -314,6 +358,7 @@ impl Monitors {
                     beliefs_changed = true;
                     if let Event::Crashed { process } = event {
                         self.forget_lost_writes(world, *process);
+                        self.readers.retain(|reader| reader.client != *process);
                     }
                 }
                 _ => {}
@@ -539,6 +584,56 @@ impl Monitors {
             let (token, from) = (*token, *from);
             self.highest.push(HighestAccepted { store, token, from });
         }
+    }
+
+    fn on_asked(&mut self, client: ProcessId, request: RequestId) {
+        let committed = LogIndex(self.committed.len() as u64);
+        match self.readers.iter_mut().find(|r| r.client == client) {
+            Some(reader) => (reader.request, reader.committed) = (request, committed),
+            None => self.readers.push(Reader {
+                client,
+                request,
+                committed,
+                seen: LogIndex(0),
+            }),
+        }
+    }
+
+    fn on_read(
+        &mut self,
+        client: ProcessId,
+        request: RequestId,
+        index: LogIndex,
+        stale: bool,
+    ) -> [Found; 2] {
+        let mut readers = self.readers.iter_mut();
+        let asked = readers.find(|r| (r.client, r.request) == (client, request));
+        let Some(Reader {
+            committed, seen, ..
+        }) = asked
+        else {
+            return [None, None];
+        };
+        let old = (!stale && index < *committed).then_some((
+            Invariant::LinearizableReads,
+            Reason::StaleRead {
+                client,
+                request,
+                index,
+                committed: *committed,
+            },
+        ));
+        let back = (index < *seen).then_some((
+            Invariant::MonotonicReads,
+            Reason::ReadWentBack {
+                client,
+                request,
+                index,
+                seen: *seen,
+            },
+        ));
+        *seen = index.max(*seen);
+        [old, back]
     }
 
     fn on_acknowledged(&mut self, world: &World, client: ProcessId, request: RequestId) -> Found {

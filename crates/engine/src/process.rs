@@ -10,7 +10,7 @@ use crate::draw::{Purpose, draw};
 use crate::event::{Event, Fact, MessageKind, TimerKind};
 use crate::raft::{self, Entry, Server};
 use crate::rule::Rule;
-use crate::service::{Answer, Ask, AskWhat};
+use crate::service::{Answer, Ask, AskWhat, ReadHow};
 use crate::setup::Setup;
 use crate::store::{Store, StoreWrite, WriteAnswer, WriteRequest};
 use crate::switch::{Switch, Switches};
@@ -63,6 +63,8 @@ pub enum AnswerTo {
     Renew,
     Release,
     Put,
+    Get,
+    Register,
 }
 
 impl Message {
@@ -75,12 +77,16 @@ impl Message {
                 AskWhat::Renew { .. } => MessageKind::Renew,
                 AskWhat::Release { .. } => MessageKind::Release,
                 AskWhat::Put { .. } => MessageKind::Put,
+                AskWhat::Get { .. } => MessageKind::Get,
+                AskWhat::Register => MessageKind::Register,
             },
             Self::Answer(_, to) => match to {
                 AnswerTo::Acquire => MessageKind::AcquireAnswer,
                 AnswerTo::Renew => MessageKind::RenewAnswer,
                 AnswerTo::Release => MessageKind::ReleaseAnswer,
                 AnswerTo::Put => MessageKind::PutAnswer,
+                AnswerTo::Get => MessageKind::GetAnswer,
+                AnswerTo::Register => MessageKind::RegisterAnswer,
             },
             Self::Write(_) => MessageKind::Write,
             Self::WriteAnswer(_) => MessageKind::WriteAnswer,
@@ -141,6 +147,12 @@ pub enum Input {
     Put {
         key: Arc<str>,
         value: Arc<str>,
+    },
+    Get {
+        key: Arc<str>,
+        how: ReadHow,
+        /// Whom to ask; none for whoever leads.
+        server: Option<ProcessId>,
     },
     Acquire {
         resource: crate::units::ResourceId,

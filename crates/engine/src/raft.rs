@@ -1,8 +1,8 @@
 //! The consensus server: elections, log replication, commit, and the lease service on top.
 //!
 //! A committee that keeps one minute book: it elects a chair for a numbered term, the chair dictates,
-//! and a line counts once a majority has written it down. Left out here: reads,
-//! snapshots, membership and transfer.
+//! and a line counts once a majority has written it down. Left out here: snapshots,
+//! membership and transfer.
 //!
 //! Where Raft and libraries differ we follow the paper: a stale append is answered with the higher term.
 
@@ -10,6 +10,7 @@ mod election;
 mod leases;
 mod log;
 mod membership;
+mod reads;
 mod replication;
 
 pub use log::{Entry, Log};
@@ -66,6 +67,17 @@ pub enum Message {
         upto: LogIndex,
         round: u64,
     },
+    /// A follower asks how far it must have applied to answer a read; `question` is its number for it.
+    ReadIndex {
+        term: Term,
+        question: RequestId,
+    },
+    ReadIndexAnswer {
+        term: Term,
+        question: RequestId,
+        /// None: it does not lead.
+        index: Option<LogIndex>,
+    },
 }
 
 impl Message {
@@ -79,6 +91,8 @@ impl Message {
             Self::Append { entries, .. } if entries.is_empty() => MessageKind::Heartbeat,
             Self::Append { .. } => MessageKind::Append,
             Self::AppendAnswer { .. } => MessageKind::AppendAnswer,
+            Self::ReadIndex { .. } => MessageKind::ReadIndex,
+            Self::ReadIndexAnswer { .. } => MessageKind::ReadIndexAnswer,
         }
     }
 
@@ -89,7 +103,9 @@ impl Message {
             | Self::PreVote { term, .. }
             | Self::PreVoteAnswer { term, .. }
             | Self::Append { term, .. }
-            | Self::AppendAnswer { term, .. } => *term,
+            | Self::AppendAnswer { term, .. }
+            | Self::ReadIndex { term, .. }
+            | Self::ReadIndexAnswer { term, .. } => *term,
         }
     }
 }
@@ -123,6 +139,8 @@ struct Leading {
     renewals: Vec<Renewal>,
     /// Who has answered since the last look, itself included; none while nobody looks (`check_quorum` off).
     heard: Option<ProcessSet>,
+    reads: Vec<reads::Unconfirmed>,
+    lease: reads::ReadLease,
     /// The first entry of this term; the state machine is current once it is applied.
     first_index: LogIndex,
     /// Grants per resource since this server leads (`durable_token_counter` off).
@@ -201,6 +219,8 @@ pub struct Server {
     registry: Registry,
     /// By resource. Every server counts; only the leader acts on it.
     armed: Vec<Option<Armed>>,
+    /// Reads that clients wait for here.
+    reads: Vec<reads::Waiting>,
     writer: Writer,
 }
 
@@ -221,6 +241,7 @@ impl Server {
             syncing: Vec::new(),
             registry: Registry::new(resources),
             armed: vec![None; resources],
+            reads: Vec::new(),
             writer: Writer::default(),
         }
     }
@@ -371,6 +392,7 @@ impl Server {
                 | TimerKind::StoreWrite,
             )
             | Input::Put { .. }
+            | Input::Get { .. }
             | Input::Acquire { .. }
             | Input::Release => unreachable!("the world gives servers none of these"),
         }

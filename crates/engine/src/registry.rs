@@ -38,6 +38,14 @@ pub enum Op {
         request: RequestId,
         key: Arc<str>,
         value: Arc<str>,
+        /// The request that opened the client's session; none where sessions need not be opened.
+        session: Option<RequestId>,
+    },
+    /// Opens a session; of more than `keep`, the least recently used goes.
+    Register {
+        client: ProcessId,
+        request: RequestId,
+        keep: u32,
     },
 }
 
@@ -116,14 +124,39 @@ pub enum Applied {
         client: ProcessId,
         request: RequestId,
     },
+    Registered {
+        client: ProcessId,
+        request: RequestId,
+        /// Whose session went to make room.
+        expired: Option<ProcessId>,
+    },
+    RegisterRepeated {
+        client: ProcessId,
+        request: RequestId,
+    },
+    /// A put of a session that is not kept any more.
+    SessionUnknown {
+        client: ProcessId,
+        request: RequestId,
+    },
+}
+
+/// What is remembered of a client, so that a repeated request is not carried out again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Session {
+    pub client: ProcessId,
+    /// The request that opened it; none where sessions need not be opened.
+    pub opened_by: Option<RequestId>,
+    /// The last request that was carried out.
+    pub last: RequestId,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Registry {
     resources: Vec<ResourceState>,
     keys: BTreeMap<Arc<str>, Arc<str>>,
-    /// The last request of each client that was carried out.
-    sessions: BTreeMap<ProcessId, RequestId>,
+    /// One a client, the least recently used first.
+    sessions: Vec<Session>,
 }
 
 impl Registry {
@@ -132,7 +165,7 @@ impl Registry {
         Self {
             resources: vec![ResourceState::default(); resources],
             keys: BTreeMap::new(),
-            sessions: BTreeMap::new(),
+            sessions: Vec::new(),
         }
     }
 
@@ -153,6 +186,12 @@ impl Registry {
 
     pub fn keys(&self) -> impl Iterator<Item = (&str, &str)> {
         self.keys.iter().map(|(k, v)| (&**k, &**v))
+    }
+
+    /// The least recently used first.
+    #[must_use]
+    pub fn sessions(&self) -> &[Session] {
+        &self.sessions
     }
 
     /// Where this acquire stands already, if it was applied before.
@@ -221,31 +260,78 @@ impl Registry {
                 request,
                 key,
                 value,
-            } => {
-                if dedupe
-                    && self
-                        .sessions
-                        .get(client)
-                        .is_some_and(|last| request <= last)
-                {
-                    return Applied::PutRepeated {
-                        client: *client,
-                        request: *request,
-                    };
-                }
-                match self.keys.get_mut(key) {
-                    Some(old) => *old = value.clone(),
-                    None => {
-                        self.keys.insert(key.clone(), value.clone());
-                    }
-                }
-                self.sessions.insert(*client, *request);
-                Applied::Put {
-                    client: *client,
-                    request: *request,
-                }
+                session,
+            } => self.put(*client, *request, (key, value), *session, dedupe),
+            Op::Register {
+                client,
+                request,
+                keep,
+            } => self.register(*client, *request, *keep),
+        }
+    }
+
+    fn put(
+        &mut self,
+        client: ProcessId,
+        request: RequestId,
+        (key, value): (&Arc<str>, &Arc<str>),
+        session: Option<RequestId>,
+        dedupe: bool,
+    ) -> Applied {
+        let at = self.session_of(client);
+        let kept = at.map(|at| self.sessions[at]);
+        if session.is_some() && kept.is_none_or(|kept| kept.opened_by != session) {
+            return Applied::SessionUnknown { client, request };
+        }
+        if dedupe && kept.is_some_and(|kept| request <= kept.last) {
+            return Applied::PutRepeated { client, request };
+        }
+        match self.keys.get_mut(key) {
+            Some(old) => *old = value.clone(),
+            None => {
+                self.keys.insert(key.clone(), value.clone());
             }
         }
+        self.use_session(at, client, session, request);
+        Applied::Put { client, request }
+    }
+
+    /// Dissertation §6.3. What to let go is decided by the log alone, so that all servers agree on it.
+    fn register(&mut self, client: ProcessId, request: RequestId, keep: u32) -> Applied {
+        let at = self.session_of(client);
+        if at.is_some_and(|at| request <= self.sessions[at].last) {
+            return Applied::RegisterRepeated { client, request };
+        }
+        self.use_session(at, client, Some(request), request);
+        let full = keep != 0 && keep < self.sessions.len() as u32;
+        let expired = full.then(|| self.sessions.remove(0).client);
+        Applied::Registered {
+            client,
+            request,
+            expired,
+        }
+    }
+
+    fn session_of(&self, client: ProcessId) -> Option<usize> {
+        self.sessions.iter().position(|s| s.client == client)
+    }
+
+    /// Puts a client's session last: it is the most recently used.
+    fn use_session(
+        &mut self,
+        at: Option<usize>,
+        client: ProcessId,
+        opened_by: Option<RequestId>,
+        last: RequestId,
+    ) {
+        if let Some(at) = at {
+            self.sessions.remove(at);
+        }
+        self.sessions.push(Session {
+            client,
+            opened_by,
+            last,
+        });
     }
 
     fn acquire(

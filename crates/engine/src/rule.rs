@@ -65,6 +65,18 @@ rules! {
     CommitFollowsLeader = "commit-follows-leader", "Raft §5.3, Figure 2";
     ApplyInOrder = "apply-in-order", "Raft §5.3";
     OnlyLeaderServes = "only-leader-serves", "Raft §8";
+    // Reads.
+    ReadIndexRemembered = "read-index-remembered", "dissertation §6.4: readIndex";
+    ReadConfirmedByMajority = "read-confirmed-by-majority", "dissertation §6.4";
+    ReadByLease = "read-by-lease", "dissertation §6.4.1: clocks instead of a round";
+    FollowerAsksForIndex = "follower-asks-for-index", "dissertation §6.4: followers may answer reads";
+    ReadWhenApplied = "read-when-applied", "dissertation §6.4";
+    StaleReadAtOnce = "stale-read-at-once", "dissertation §6.4: what a plain local read gives";
+    SessionFloor = "session-floor", "dissertation §6.4.1: the client carries the index it has seen";
+    // Sessions.
+    SessionFirst = "session-first", "dissertation §6.3: RegisterClient";
+    SessionLeastUsedGoes = "session-least-used-goes", "dissertation §6.3: all servers expire the same sessions";
+    SessionUnknownRefused = "session-unknown-refused", "dissertation §6.3";
     // The lease service.
     GrantWhenFree = "grant-when-free", "seed: lease-based authority";
     QueueWhenHeld = "queue-when-held", "Chubby §2.4: one holder, others wait";

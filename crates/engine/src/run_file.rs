@@ -133,7 +133,7 @@ impl<T: Setting + Default> Setting for Vec<T> {
 }
 
 /// Every setting with its name.
-fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 27] {
+fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 29] {
     [
         ("seed", &mut setup.seed),
         ("servers", &mut setup.servers),
@@ -161,6 +161,8 @@ fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 27] {
         ("sync", &mut setup.sync),
         ("client_timeout", &mut setup.client_timeout),
         ("client_attempts", &mut setup.client_attempts),
+        ("lease_reads", &mut setup.lease_reads),
+        ("sessions_max", &mut setup.sessions_max),
         ("switches", &mut setup.switches),
     ]
 }

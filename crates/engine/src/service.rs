@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::event::RenewRefusal;
-use crate::units::{ProcessId, RequestId, ResourceId, Token};
+use crate::units::{LogIndex, ProcessId, RequestId, ResourceId, Token};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ask {
@@ -30,7 +30,37 @@ pub enum AskWhat {
     Put {
         key: Arc<str>,
         value: Arc<str>,
+        /// The request that opened the client's session; none where sessions need not be opened.
+        session: Option<RequestId>,
     },
+    Get {
+        key: Arc<str>,
+        how: ReadHow,
+        /// The latest state that the client has seen: an older one is no answer.
+        floor: LogIndex,
+    },
+    /// Opens a session.
+    Register,
+}
+
+/// Who may answer a read, and from which state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReadHow {
+    /// The leader alone, once it is confirmed.
+    Leader,
+    /// Whoever is asked; a follower asks its leader how far it must have applied.
+    Anyone,
+    /// Whoever is asked, at once, from what it has applied.
+    Stale,
+}
+
+/// What a read found.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Found {
+    pub value: Option<Arc<str>>,
+    /// The last entry applied in the state that was read.
+    pub index: LogIndex,
+    pub stale: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -63,5 +93,12 @@ pub enum AnswerWhat {
         why: RenewRefusal,
     },
     Released,
-    Accepted,
+    /// `index` is the last entry applied when it was answered; 0 if it was answered before.
+    Accepted {
+        index: LogIndex,
+    },
+    Read(Found),
+    Registered,
+    /// The request's session is not kept any more; it was not carried out now.
+    SessionExpired,
 }

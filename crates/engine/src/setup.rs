@@ -62,6 +62,11 @@ pub struct Setup {
     pub client_timeout: Duration,
     /// How often a client asks before it calls the outcome unknown.
     pub client_attempts: u32,
+    /// Whether a leader answers reads without a round while its lease on the followers runs. It is safe where
+    /// followers do not vote for another while they hear a leader (stickiness).
+    pub lease_reads: bool,
+    /// How many clients' sessions the service keeps; 0 for all, and then none needs to be opened.
+    pub sessions_max: u32,
     /// Switches that do not start on.
     pub switches: Vec<(String, String)>,
 }
@@ -95,6 +100,8 @@ impl Default for Setup {
             sync: Duration::ZERO,
             client_timeout: Duration::secs(1),
             client_attempts: 4,
+            lease_reads: false,
+            sessions_max: 0,
             switches: Vec::new(),
         }
     }

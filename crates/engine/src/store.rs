@@ -101,6 +101,7 @@ impl Store {
             Input::Timer(_)
             | Input::Write { .. }
             | Input::Put { .. }
+            | Input::Get { .. }
             | Input::Acquire { .. }
             | Input::Release
             | Input::Campaign => unreachable!("the world gives stores none of these"),

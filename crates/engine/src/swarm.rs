@@ -319,7 +319,12 @@ impl Swarm {
         if self.chance(1, 3) {
             let client = self.name(world, &[Kind::Client])?;
             let key = ["x", "y", "z"][self.below(3) as usize].to_owned();
-            let value = self.below(1_000).to_string();
+            let value = self.below(1_000);
+            // No draw of its own, so that what a seed draws after it stays.
+            if value.is_multiple_of(3) {
+                return Some(self.get(world, client, key, value / 3));
+            }
+            let value = value.to_string();
             return Some(Command::Put { client, key, value });
         }
         let process = self.name(world, &[Kind::Worker])?;
@@ -330,6 +335,21 @@ impl Swarm {
             store,
             value,
         })
+    }
+
+    /// A read of one of the three kinds, where and how told by a number below 334.
+    fn get(&self, world: &World, client: String, key: String, number: u64) -> Command {
+        let (kind, place) = (number % 3, (number / 3) as usize);
+        let servers: Vec<ProcessId> = world.names().of_kind(Kind::Server).collect();
+        let at = servers
+            .get(place % servers.len().max(1))
+            .filter(|_| kind != 0);
+        Command::Get {
+            client,
+            key,
+            at: at.map(|id| world.names().name(*id).to_owned()),
+            stale: at.is_some() && kind == 2,
+        }
     }
 
     fn repair(&mut self, world: &World) -> Option<Command> {

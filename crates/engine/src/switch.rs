@@ -87,6 +87,16 @@ switches! {
     MonotonicDeadline = "monotonic_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
     /// A lease is counted shorter by what clocks may differ (Ongaro's dissertation §6.4.1; Chubby §2.8).
     DriftBound = "drift_bound", Safety, Some(Invariant::DeadlineWithinGrant);
+    /// A read waits for a majority to confirm the leader, in a round that begins after it (dissertation §6.4).
+    ReadindexQuorumRound = "readindex_quorum_round", Safety, Some(Invariant::LinearizableReads);
+    /// A new leader answers reads once it has committed an entry of its own term (dissertation §6.4).
+    ReadAfterOwnCommit = "read_after_own_commit", Safety, Some(Invariant::LinearizableReads);
+    /// A read waits until its index is applied where it is answered (dissertation §6.4).
+    ReadWaitsForApply = "read_waits_for_apply", Safety, Some(Invariant::LinearizableReads);
+    /// A leader's lease for reads counts from when its round was sent, not from its answers.
+    LeaseFromSendTime = "lease_from_send_time", Safety, Some(Invariant::LinearizableReads);
+    /// A client is not answered from a state older than one it has seen (dissertation §6.4.1).
+    SessionFloor = "session_floor", Safety, Some(Invariant::MonotonicReads);
     /// A worker looks at its lease before it writes. It narrows the window; only the fence closes it.
     CheckBeforeWrite = "check_before_write", Safety, None;
     /// A holder whose renewals go unanswered answers "doubt" when it checks. It narrows the window too.

@@ -217,6 +217,7 @@ impl Worker {
             )
             | Input::Synced { .. }
             | Input::Put { .. }
+            | Input::Get { .. }
             | Input::Campaign => unreachable!("the world gives workers none of these"),
         }
     }
@@ -386,7 +387,11 @@ impl Worker {
             },
             AnswerWhat::Renewed { token, .. } => self.on_renewed(from, request, token, cx),
             AnswerWhat::RenewRefused { .. } => self.on_renew_refused(from, request, cx),
-            AnswerWhat::Released | AnswerWhat::Accepted => ignore(from, cx),
+            AnswerWhat::Released
+            | AnswerWhat::Accepted { .. }
+            | AnswerWhat::Read(_)
+            | AnswerWhat::Registered
+            | AnswerWhat::SessionExpired => ignore(from, cx),
         }
     }
 

@@ -1010,16 +1010,21 @@ impl Parcel {
                 crate::service::AskWhat::Renew { token, .. } => (Some(*token), None),
                 crate::service::AskWhat::Put { value, .. } => (None, Some(value.clone())),
                 crate::service::AskWhat::Acquire { .. }
-                | crate::service::AskWhat::Release { .. } => (None, None),
+                | crate::service::AskWhat::Release { .. }
+                | crate::service::AskWhat::Get { .. }
+                | crate::service::AskWhat::Register => (None, None),
             },
             Message::Answer(answer, _) => match &answer.what {
                 crate::service::AnswerWhat::Granted { token, .. }
                 | crate::service::AnswerWhat::Renewed { token, .. } => (Some(*token), None),
+                crate::service::AnswerWhat::Read(found) => (None, found.value.clone()),
                 crate::service::AnswerWhat::NotLeader { .. }
                 | crate::service::AnswerWhat::Queued { .. }
                 | crate::service::AnswerWhat::RenewRefused { .. }
                 | crate::service::AnswerWhat::Released
-                | crate::service::AnswerWhat::Accepted => (None, None),
+                | crate::service::AnswerWhat::Accepted { .. }
+                | crate::service::AnswerWhat::Registered
+                | crate::service::AnswerWhat::SessionExpired => (None, None),
             },
             Message::Raft(_) | Message::WriteAnswer(_) => (None, None),
         };

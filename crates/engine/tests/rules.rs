@@ -53,6 +53,36 @@ const ZOMBIE: &str = r#"
     run 200ms
 "#;
 
+/// s2 is asked for what the leader has committed and it has not: its next append is late.
+const READ_BEHIND: &str = r#"
+    cut s1 -> s2
+    put c1 x "1"
+    until c1 is told accepted
+    heal
+    get c1 x at s2
+    run 110ms
+    delay s1>s2#last 1s
+    run 1s
+"#;
+
+/// c2 takes the only session, and c1 goes on as if it had one.
+const SESSION_LOST: &str = r#"
+    put c1 x "1"
+    until c1 is told accepted
+    put c2 x "2"
+    until c2 is told accepted
+    put c1 x "3"
+    run 1s
+"#;
+
+fn one_session() -> Setup {
+    Setup {
+        clients: vec!["c1".into(), "c2".into()],
+        sessions_max: 1,
+        ..stage()
+    }
+}
+
 /// s1 is left alone with an entry that nobody else has, until s2 leads and the network is whole again.
 const LEFT_ALONE: &str = r#"
     partition s1 c1 | s2 s3
@@ -173,6 +203,32 @@ rules_reached! {
     rule_only_leader_serves: OnlyLeaderServes of S1, stage(),
         "campaign s2\nuntil s2 leads\nrun 100ms\nput c1 x \"1\"\nrun 100ms",
         [Event::NotLeaderAnswered { asker: C1, hint: Some(S2) }];
+
+    // Reads.
+    rule_read_index_remembered: ReadIndexRemembered of S1, stage(), "get c1 x\nrun 1s",
+        [Event::ReadReceived { asker: C1, index: LogIndex(1) }];
+    rule_read_confirmed_by_majority: ReadConfirmedByMajority of S1, stage(), "get c1 x\nrun 1s",
+        [Event::ReadConfirmed { asker: C1, index: LogIndex(1) }];
+    rule_read_by_lease: ReadByLease of S1, Setup { lease_reads: true, ..stage() },
+        "run 1s\nget c1 x\nrun 1s",
+        [Event::ReadConfirmed { asker: C1, index: LogIndex(1) }];
+    rule_follower_asks_for_index: FollowerAsksForIndex of S2, stage(), "get c1 x at s2\nrun 1s",
+        [Event::ReadIndexAsked { leader: S1, client: C1 }];
+    rule_read_when_applied: ReadWhenApplied of S2, stage(), READ_BEHIND,
+        [Event::ReadWaits { client: C1, index: LogIndex(2) }];
+    rule_stale_read_at_once: StaleReadAtOnce of S2, stage(), "get c1 x stale at s2\nrun 1s",
+        [Event::ReadAnswered { client: C1, index: LogIndex(1), stale: true }];
+    rule_session_floor: SessionFloor of S2, stage(),
+        "put c1 x \"1\"\nuntil c1 is told accepted\nget c1 x stale at s2\nrun 1s",
+        [Event::ReadWaits { client: C1, index: LogIndex(2) }];
+
+    // Sessions.
+    rule_session_first: SessionFirst of C1, one_session(), "put c1 x \"1\"",
+        [Event::SessionAsked { server: S1, attempt: 1 }];
+    rule_session_least_used_goes: SessionLeastUsedGoes of S3, one_session(), SESSION_LOST,
+        [Event::SessionExpired { client: C1 }];
+    rule_session_unknown_refused: SessionUnknownRefused of C1, one_session(), SESSION_LOST,
+        [Event::RequestEnded { outcome: Outcome::Refused, .. }];
 
     // The lease service.
     rule_grant_when_free: GrantWhenFree of S1, stage(), "acquire A orders\nrun 1s",

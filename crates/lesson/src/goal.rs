@@ -66,6 +66,7 @@ verbs! {
     Clock = "clock", "clocks", true;
     Write = "write", "writes", false;
     Put = "put", "puts", false;
+    Get = "get", "gets", false;
     Acquire = "acquire", "acquires", false;
     Release = "release", "releases", false;
     Campaign = "campaign", "campaigns", true;
@@ -92,6 +93,7 @@ impl Verb {
             Command::ClockRate { .. } | Command::ClockJump { .. } => Self::Clock,
             Command::Write { .. } => Self::Write,
             Command::Put { .. } => Self::Put,
+            Command::Get { .. } => Self::Get,
             Command::Acquire { .. } => Self::Acquire,
             Command::Release { .. } => Self::Release,
             Command::Campaign { .. } => Self::Campaign,

@@ -319,6 +319,11 @@ fn check_command(command: &Command, names: &Names) -> Result<(), CommandError> {
             one(store, Kind::Store, "store")
         }
         Command::Put { client, .. } => one(client, Kind::Client, "client"),
+        Command::Get { client, at, .. } => {
+            one(client, Kind::Client, "client")?;
+            at.as_ref()
+                .map_or(Ok(()), |server| one(server, Kind::Server, "server"))
+        }
         Command::Acquire {
             worker,
             resource: name,

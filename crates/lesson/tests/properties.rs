@@ -42,6 +42,12 @@ fn command() -> impl Strategy<Value = String> {
         .prop_map(|(verb, from, arrow, to)| format!("{verb} {from} {arrow} {to}"));
     let write = (name(), name(), quoted()).prop_map(|(a, b, text)| format!("write {a} {b} {text}"));
     let put = (name(), name(), quoted()).prop_map(|(a, b, text)| format!("put {a} {b} {text}"));
+    let get = (
+        name(),
+        name(),
+        prop::sample::select(vec!["", " at s2", " stale at s2", " stale", " at"]),
+    )
+        .prop_map(|(a, b, rest)| format!("get {a} {b}{rest}"));
     let clock = (name(), 0_u32..10_000, 0_u32..10_000)
         .prop_map(|(a, whole, part)| format!("clock {a} rate +{}.{part:04}%", whole % 900));
     let jump = (name(), span()).prop_map(|(a, span)| format!("clock {a} jump -{span}"));
@@ -60,7 +66,9 @@ fn command() -> impl Strategy<Value = String> {
                     .join(" | ")
             )
         });
-    prop_oneof![one, link, write, put, clock, jump, delay, latency, groups]
+    prop_oneof![
+        one, link, write, put, get, clock, jump, delay, latency, groups
+    ]
 }
 
 /// Lines that look like claims; most are.
@@ -100,6 +108,9 @@ fn claim() -> impl Strategy<Value = String> {
             "learns it lost orders",
             "is not told unknown",
             "applies x9 = \"b\"",
+            "reads x9 = \"b\"",
+            "reads no x9 stale",
+            "does not read x9 = \"b\" stale",
             "expires",
         ]),
     )

@@ -373,18 +373,17 @@ impl Film {
                     outcome: None,
                 });
             }
-            Event::RequestEnded { outcome, .. } => {
-                if let Some(open) = self
-                    .strip(process)
-                    .requests
-                    .iter_mut()
-                    .find(|r| r.outcome.is_none())
-                {
-                    open.outcome = Some(*outcome);
-                    open.span.close(at);
-                }
-            }
+            Event::RequestEnded { outcome, .. } => self.end_request(process, *outcome, at),
+            Event::ReadEnded { .. } => self.end_request(process, Outcome::Accepted, at),
             _ => {}
+        }
+    }
+
+    fn end_request(&mut self, client: ProcessId, outcome: Outcome, at: SimTime) {
+        let requests = &mut self.strip(client).requests;
+        if let Some(open) = requests.iter_mut().find(|r| r.outcome.is_none()) {
+            open.outcome = Some(outcome);
+            open.span.close(at);
         }
     }
 

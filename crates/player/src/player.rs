@@ -811,6 +811,10 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
         | MessageKind::Append
         | MessageKind::Put
         | MessageKind::PutAnswer
+        | MessageKind::Get
+        | MessageKind::GetAnswer
+        | MessageKind::ReadIndex
+        | MessageKind::ReadIndexAnswer
             if !folded =>
         {
             Some(450_000)
@@ -829,7 +833,13 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
         | MessageKind::Release
         | MessageKind::ReleaseAnswer
         | MessageKind::Put
-        | MessageKind::PutAnswer => None,
+        | MessageKind::PutAnswer
+        | MessageKind::Get
+        | MessageKind::GetAnswer
+        | MessageKind::Register
+        | MessageKind::RegisterAnswer
+        | MessageKind::ReadIndex
+        | MessageKind::ReadIndexAnswer => None,
     }
 }
 
@@ -1423,6 +1433,18 @@ pub fn command_label(command: &Command) -> String {
             value,
         } => format!("Let {process} write “{value}” to {store}"),
         Command::Put { client, key, value } => format!("Let {client} put {key} = {value}"),
+        Command::Get {
+            client,
+            key,
+            at,
+            stale,
+        } => {
+            let at = at
+                .as_ref()
+                .map_or(String::new(), |name| format!(" at {name}"));
+            let mark = if *stale { " as it stands" } else { "" };
+            format!("Let {client} get {key}{mark}{at}")
+        }
         Command::Acquire { worker, resource } => format!("Let {worker} ask for {resource}"),
         Command::Release { worker } => format!("Let {worker} give the lease back"),
         Command::Campaign { server } => format!("Let {server} stand for election"),

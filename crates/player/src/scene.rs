@@ -4,6 +4,7 @@
 //! deadline that the service counts. Belief is asked of the process: the verdict of its last check.
 //! Nothing here moves; what changes between two steps is in [`crate::motion`].
 
+use leasehold_engine::client::Wish;
 use leasehold_engine::event::{MessageKind, Outcome, Verdict};
 use leasehold_engine::raft::RoleName;
 use leasehold_engine::registry::Op;
@@ -630,9 +631,24 @@ impl Cx<'_> {
         let (words, tone) = match client.requests().next_back() {
             None => ("has asked nothing".to_owned(), Tone::Muted),
             Some(request) => {
-                let what = format!("{} = {}", request.key, request.value);
+                let (verb, what) = match (&request.wish, &request.found) {
+                    (Wish::Put { value }, _) => ("put", format!("{} = {value}", request.key)),
+                    (Wish::Get { .. }, None) => ("get", request.key.to_string()),
+                    (Wish::Get { .. }, Some(found)) => {
+                        let value = found.value.as_deref().unwrap_or("nothing");
+                        ("get", format!("{} is {value}", request.key))
+                    }
+                };
                 match request.outcome {
-                    None => (format!("put {what} …"), Tone::Plain),
+                    None => (format!("{verb} {what} …"), Tone::Plain),
+                    Some(Outcome::Accepted) if verb == "get" => {
+                        let stale = request.found.as_ref().is_some_and(|found| found.stale);
+                        let mark = if stale { ", stale" } else { "" };
+                        (
+                            format!("{what}{mark}"),
+                            if stale { Tone::Doubt } else { Tone::Lease },
+                        )
+                    }
                     Some(Outcome::Accepted) => (format!("{what}: accepted"), Tone::Lease),
                     Some(Outcome::Refused) => (format!("{what}: refused"), Tone::Refusal),
                     Some(Outcome::Unknown) => (format!("{what}: unknown"), Tone::Doubt),
@@ -823,15 +839,21 @@ impl Cx<'_> {
             | MessageKind::Vote
             | MessageKind::PreVote
             | MessageKind::PreVoteAnswer => Look::Tick(Tone::Plain),
-            MessageKind::Heartbeat | MessageKind::Append | MessageKind::AppendAnswer => {
-                Look::Tick(Tone::Authority)
-            }
+            MessageKind::Heartbeat
+            | MessageKind::Append
+            | MessageKind::AppendAnswer
+            | MessageKind::ReadIndex
+            | MessageKind::ReadIndexAnswer => Look::Tick(Tone::Authority),
             MessageKind::Renew | MessageKind::RenewAnswer => Look::Tick(Tone::Lease),
             MessageKind::Acquire
             | MessageKind::Release
             | MessageKind::ReleaseAnswer
             | MessageKind::Put
-            | MessageKind::PutAnswer => Look::Tick(Tone::Plain),
+            | MessageKind::PutAnswer
+            | MessageKind::Get
+            | MessageKind::GetAnswer
+            | MessageKind::Register
+            | MessageKind::RegisterAnswer => Look::Tick(Tone::Plain),
         }
     }
 
@@ -929,7 +951,11 @@ fn hand(writing: Option<&Writing>) -> Option<Hand> {
 fn entry_label(op: &Op) -> String {
     match op {
         Op::Put { key, value, .. } => format!("{key}={value}"),
-        Op::Noop | Op::Acquire { .. } | Op::Release { .. } | Op::Expire { .. } => String::new(),
+        Op::Noop
+        | Op::Acquire { .. }
+        | Op::Release { .. }
+        | Op::Expire { .. }
+        | Op::Register { .. } => String::new(),
     }
 }
 
@@ -968,6 +994,12 @@ pub const fn kind_word(kind: MessageKind) -> &'static str {
         MessageKind::ReleaseAnswer => "release answer",
         MessageKind::Put => "put",
         MessageKind::PutAnswer => "put answer",
+        MessageKind::Get => "get",
+        MessageKind::GetAnswer => "get answer",
+        MessageKind::Register => "session request",
+        MessageKind::RegisterAnswer => "session answer",
+        MessageKind::ReadIndex => "read index request",
+        MessageKind::ReadIndexAnswer => "read index",
         MessageKind::Write => "write",
         MessageKind::WriteAnswer => "write answer",
     }

@@ -8,6 +8,7 @@
 //! (§4.2.3); check-quorum is a leader that hears no majority and steps down (§6.2). The dissertation's
 //! pre-vote is the first two together.
 
+use super::reads::ReadLease;
 use super::{Leading, Message, Progress, Role, Server};
 use crate::draw::{Purpose, span_between};
 use crate::event::{Event, TimerKind, VoteRefusal};
@@ -279,6 +280,8 @@ impl Server {
             round: 0,
             renewals: Vec::new(),
             heard: None,
+            reads: Vec::new(),
+            lease: ReadLease::default(),
             first_index: next,
             counted: vec![0; self.armed.len()],
         }));

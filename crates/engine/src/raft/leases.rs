@@ -19,19 +19,17 @@ impl Server {
     pub(super) fn on_ask<R: Recorder>(&mut self, asker: ProcessId, ask: Ask, cx: &mut Cx<'_, R>) {
         let Ask { request, what } = ask;
         if !self.is_leader() {
-            let hint = self.leader_known();
-            cx.fact(Rule::OnlyLeaderServes, || Event::NotLeaderAnswered {
-                asker,
-                hint,
-            });
             let to = match what {
                 AskWhat::Acquire { .. } => AnswerTo::Acquire,
                 AskWhat::Renew { .. } => AnswerTo::Renew,
                 AskWhat::Release { .. } => AnswerTo::Release,
                 AskWhat::Put { .. } => AnswerTo::Put,
+                AskWhat::Register => AnswerTo::Register,
+                AskWhat::Get { key, how, floor } => {
+                    return self.on_get(asker, request, (key, how, floor), cx);
+                }
             };
-            answer(asker, request, AnswerWhat::NotLeader { hint }, to, cx);
-            return;
+            return self.turn_away(asker, request, to, cx);
         }
         match what {
             AskWhat::Acquire { resource } => self.on_acquire(asker, request, resource, cx),
@@ -57,19 +55,52 @@ impl Server {
                 };
                 self.append(op, Rule::LeaderAppends, cx);
             }
-            AskWhat::Put { key, value } => {
+            AskWhat::Put {
+                key,
+                value,
+                session,
+            } => {
                 let op = Op::Put {
                     client: asker,
                     request,
                     key,
                     value,
+                    session,
                 };
                 if !cx.is_on(Switch::ReplyAfterCommit) {
-                    answer(asker, request, AnswerWhat::Accepted, AnswerTo::Put, cx);
+                    let index = LogIndex(0);
+                    let what = AnswerWhat::Accepted { index };
+                    answer(asker, request, what, AnswerTo::Put, cx);
                 }
                 self.append(op, Rule::LeaderAppends, cx);
             }
+            AskWhat::Get { key, how, floor } => self.on_get(asker, request, (key, how, floor), cx),
+            AskWhat::Register => {
+                // The entry says how many to keep, so that every server lets the same ones go.
+                let op = Op::Register {
+                    client: asker,
+                    request,
+                    keep: cx.setup.sessions_max,
+                };
+                self.append(op, Rule::LeaderAppends, cx);
+            }
         }
+    }
+
+    /// Tells an asker that another leads, and who that is if it knows.
+    pub(super) fn turn_away<R: Recorder>(
+        &self,
+        asker: ProcessId,
+        request: RequestId,
+        to: AnswerTo,
+        cx: &mut Cx<'_, R>,
+    ) {
+        let hint = self.leader_known();
+        cx.fact(Rule::OnlyLeaderServes, || Event::NotLeaderAnswered {
+            asker,
+            hint,
+        });
+        answer(asker, request, AnswerWhat::NotLeader { hint }, to, cx);
     }
 
     fn on_acquire<R: Recorder>(
@@ -188,6 +219,10 @@ impl Server {
             | Applied::PutRepeated {
                 client: worker,
                 request,
+            }
+            | Applied::RegisterRepeated {
+                client: worker,
+                request,
             } => {
                 cx.fact(Rule::RetryIsAnsweredOnce, || Event::RequestRepeated {
                     asker: worker,
@@ -209,6 +244,22 @@ impl Server {
                 if let Some(holder) = next {
                     self.on_granted(resource, holder, cx);
                 }
+            }
+            Applied::Registered {
+                client, expired, ..
+            } => {
+                if let Some(client) = expired {
+                    cx.fact(Rule::SessionLeastUsedGoes, || Event::SessionExpired {
+                        client,
+                    });
+                }
+                cx.fact(Rule::SessionFirst, || Event::SessionOpened { client });
+            }
+            Applied::SessionUnknown { client, request } => {
+                cx.fact(Rule::SessionUnknownRefused, || Event::SessionUnknown {
+                    client,
+                    request,
+                });
             }
             Applied::Put { client, request } => {
                 if let Op::Put { key, value, .. } = &entry.op {
@@ -303,8 +354,31 @@ impl Server {
             }
             Applied::Put { client, request } | Applied::PutRepeated { client, request } => {
                 if cx.is_on(Switch::ReplyAfterCommit) {
-                    answer(client, request, AnswerWhat::Accepted, AnswerTo::Put, cx);
+                    let index = self.applied;
+                    let what = AnswerWhat::Accepted { index };
+                    answer(client, request, what, AnswerTo::Put, cx);
                 }
+            }
+            Applied::SessionUnknown { client, request } => {
+                answer(
+                    client,
+                    request,
+                    AnswerWhat::SessionExpired,
+                    AnswerTo::Put,
+                    cx,
+                );
+            }
+            Applied::Registered {
+                client, request, ..
+            }
+            | Applied::RegisterRepeated { client, request } => {
+                answer(
+                    client,
+                    request,
+                    AnswerWhat::Registered,
+                    AnswerTo::Register,
+                    cx,
+                );
             }
         }
     }
@@ -397,7 +471,7 @@ impl Server {
             renewal.round = leading.round;
             leading.renewals.push(renewal);
         }
-        self.confirm_renewals(cx);
+        self.confirm_round(cx);
     }
 
     pub(super) fn confirm_renewals<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
@@ -469,7 +543,7 @@ impl Server {
     }
 }
 
-fn answer<R: Recorder>(
+pub(super) fn answer<R: Recorder>(
     to: ProcessId,
     request: RequestId,
     what: AnswerWhat,

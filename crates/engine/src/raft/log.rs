@@ -44,6 +44,7 @@ impl Entry {
                 key: key.clone(),
                 value: value.clone(),
             },
+            Op::Register { client, .. } => EntryKind::Register { client: *client },
         }
     }
 }

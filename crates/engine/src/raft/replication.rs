@@ -93,6 +93,11 @@ impl Server {
             } => {
                 self.on_append_answer(from, accepted, upto, round, cx);
             }
+            // Of an older term too: an index is right whenever the answer comes.
+            Message::ReadIndex { question, .. } => self.on_read_index(from, question, cx),
+            Message::ReadIndexAnswer {
+                question, index, ..
+            } => self.on_read_index_answer(from, question, index, cx),
         }
     }
 
@@ -302,7 +307,7 @@ impl Server {
             });
             self.send_append(follower, cx);
         }
-        self.confirm_renewals(cx);
+        self.confirm_round(cx);
     }
 
     // Leading -------------------------------------------------------------------------------
@@ -321,6 +326,7 @@ impl Server {
         leading.round += 1;
         let round = leading.round;
         leading.progress[usize::from(cx.me.0)].round = round;
+        leading.lease.round_sent(round, cx);
         cx.fact(Rule::HeartbeatKeepsAuthority, || Event::HeartbeatsSent {
             round,
         });
@@ -407,7 +413,7 @@ impl Server {
         let own_term = self.log.term_at(to) == Some(self.term);
         if self.commit < to && (own_term || !cx.is_on(Switch::CommitOnlyCurrentTerm)) {
             self.advance_commit(to, Rule::CommitByMajorityOfThisTerm, cx);
-            self.confirm_renewals(cx);
+            self.confirm_round(cx);
         }
     }
 
@@ -425,5 +431,6 @@ impl Server {
             self.applied = index;
             self.apply(index, cx);
         }
+        self.answer_reads(cx);
     }
 }

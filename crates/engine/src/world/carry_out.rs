@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::{Item, Key, Status, Waiting, World};
-use crate::client::REQUESTS_WAITING_MAX;
+use crate::client::{Client, REQUESTS_WAITING_MAX};
 use crate::command::{Command, CommandError, MessageName};
 use crate::event::{Cause, DropReason, Event, Fact, MessageId, Step, StepKind, TimerKind};
 use crate::process::{Input, Process, Recorder};
 use crate::rule::Rule;
+use crate::service::ReadHow;
 use crate::setup::Kind;
 use crate::switch::{Position, Switch};
 use crate::units::{Duration, ProcessId, ResourceId};
@@ -96,6 +97,14 @@ impl World {
             Command::Put { client, key, value } => {
                 self.put_key(client, key, value, facts).map(Some)
             }
+            Command::Get {
+                client,
+                key,
+                at,
+                stale,
+            } => self
+                .get_key(client, key, at.as_deref(), *stale, facts)
+                .map(Some),
             Command::Acquire { worker, resource } => {
                 self.acquire(worker, resource, facts).map(Some)
             }
@@ -576,15 +585,7 @@ impl World {
         value: &str,
         facts: &mut Vec<Fact>,
     ) -> Result<ProcessId, CommandError> {
-        let id = self.running(name, &[Kind::Client], "client")?;
-        if self
-            .client(id)
-            .is_some_and(|c| c.waiting() >= REQUESTS_WAITING_MAX)
-        {
-            return Err(CommandError::TooManyWaiting {
-                most: REQUESTS_WAITING_MAX,
-            });
-        }
+        let id = self.client_with_room(name)?;
         self.step_process(
             id,
             Input::Put {
@@ -594,6 +595,39 @@ impl World {
             facts,
         );
         Ok(id)
+    }
+
+    fn get_key(
+        &mut self,
+        name: &str,
+        key: &str,
+        at: Option<&str>,
+        stale: bool,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let id = self.client_with_room(name)?;
+        let server = at
+            .map(|name| self.find_kind(name, &[Kind::Server], "server"))
+            .transpose()?;
+        let how = match server {
+            None => ReadHow::Leader,
+            Some(_) if stale => ReadHow::Stale,
+            Some(_) => ReadHow::Anyone,
+        };
+        let key = key.into();
+        self.step_process(id, Input::Get { key, how, server }, facts);
+        Ok(id)
+    }
+
+    fn client_with_room(&self, name: &str) -> Result<ProcessId, CommandError> {
+        let id = self.running(name, &[Kind::Client], "client")?;
+        let waiting = self.client(id).map_or(0, Client::waiting);
+        if waiting < REQUESTS_WAITING_MAX {
+            return Ok(id);
+        }
+        Err(CommandError::TooManyWaiting {
+            most: REQUESTS_WAITING_MAX,
+        })
     }
 
     fn acquire(

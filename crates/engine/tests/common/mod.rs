@@ -32,6 +32,20 @@ impl Run {
         self.history.world()
     }
 
+    /// `s1>A#last` names the last message sent on that link.
+    fn with_numbers(&self, line: &str) -> String {
+        let names = self.world().names();
+        let words = line.split(' ').map(|word| {
+            let Some(link) = word.strip_suffix("#last") else {
+                return word.to_owned();
+            };
+            let (from, to) = link.split_once('>').unwrap();
+            let (from, to) = (names.find(from).unwrap(), names.find(to).unwrap());
+            format!("{link}#{}", self.world().link(from, to).sent)
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     /// Plays a script: a command a line, `run 2s`, or `until CLAIM` (within a simulated minute).
     pub fn play(&mut self, script: &str) -> &mut Self {
         for line in script
@@ -45,6 +59,7 @@ impl Run {
             } else if let Some(claim) = line.strip_prefix("until ") {
                 self.run_until(claim);
             } else {
+                let line = &self.with_numbers(line);
                 let command: Command = line.parse().unwrap_or_else(|e| panic!("{line}: {e:?}"));
                 let mut step = Step::empty();
                 self.history

@@ -10,11 +10,30 @@ use leasehold_engine::monitor::Invariant;
 use leasehold_engine::raft::Entry;
 use leasehold_engine::registry::Op;
 use leasehold_engine::setup::Kind;
-use leasehold_engine::units::{ProcessId, RequestId, StepNumber, Term, Token};
+use leasehold_engine::units::{LogIndex, ProcessId, RequestId, StepNumber, Term, Token};
 use leasehold_engine::world::World;
+
+/// A request of a client, and what was committed anywhere when it first sent it.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    client: ProcessId,
+    request: RequestId,
+    commit: LogIndex,
+}
+
+/// A read as it ended; `life` counts the crashes of its client.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    client: ProcessId,
+    life: usize,
+    request: RequestId,
+    index: LogIndex,
+    stale: bool,
+}
 
 #[derive(Clone, Debug, Default)]
 pub struct Oracle {
+    crashes: Vec<ProcessId>,
     leaders: Vec<(Term, ProcessId)>,
     /// Every log that any server ever had, as it changed.
     logs: Vec<Vec<Entry>>,
@@ -25,6 +44,10 @@ pub struct Oracle {
     ledger: Vec<Event>,
     writes: Vec<(ProcessId, Token)>,
     acknowledged: Vec<(ProcessId, RequestId)>,
+    /// The highest commit index that any server ever had.
+    commit: LogIndex,
+    asked: Vec<Asked>,
+    reads: Vec<Read>,
     pub first: BTreeMap<Invariant, StepNumber>,
 }
 
@@ -44,6 +67,8 @@ impl Oracle {
             (Invariant::OneHolder, self.one_holder()),
             (Invariant::DeadlineWithinGrant, deadline_within_grant(world)),
             (Invariant::NoOlderToken, self.no_older_token()),
+            (Invariant::LinearizableReads, self.linearizable_reads()),
+            (Invariant::MonotonicReads, self.monotonic_reads()),
             (Invariant::NoLostWrite, self.no_lost_write(world)),
         ] {
             if !holds {
@@ -56,6 +81,7 @@ impl Oracle {
         let servers: Vec<ProcessId> = world.names().of_kind(Kind::Server).collect();
         for id in &servers {
             let server = world.server(*id).unwrap();
+            self.commit = self.commit.max(server.commit());
             if server.is_leader() && !self.leaders.contains(&(server.term(), *id)) {
                 self.leaders.push((server.term(), *id));
             }
@@ -89,7 +115,29 @@ impl Oracle {
                 Event::WriteAccepted { token, .. } | Event::StaleWriteObserved { token, .. } => {
                     self.writes.push((id, *token));
                 }
+                Event::RequestSent {
+                    request,
+                    attempt: 1,
+                    ..
+                } => self.asked.push(Asked {
+                    client: id,
+                    request: *request,
+                    commit: self.commit,
+                }),
+                Event::ReadEnded {
+                    request,
+                    index,
+                    stale,
+                    ..
+                } => self.reads.push(Read {
+                    client: id,
+                    life: self.crashes.iter().filter(|c| **c == id).count(),
+                    request: *request,
+                    index: *index,
+                    stale: *stale,
+                }),
                 Event::Crashed { process } => {
+                    self.crashes.push(*process);
                     // What a store had not made durable was never accepted for good.
                     if let Some(store) = world.store(*process) {
                         self.writes.retain(|(id, _)| id != process);
@@ -199,6 +247,22 @@ impl Oracle {
             let holds = *seen <= *token;
             *seen = (*seen).max(*token);
             holds
+        })
+    }
+
+    fn linearizable_reads(&self) -> bool {
+        self.reads.iter().filter(|read| !read.stale).all(|read| {
+            let mut asked = self.asked.iter();
+            let asked = asked.find(|a| (a.client, a.request) == (read.client, read.request));
+            asked.is_none_or(|asked| asked.commit <= read.index)
+        })
+    }
+
+    fn monotonic_reads(&self) -> bool {
+        self.reads.iter().enumerate().all(|(at, read)| {
+            let before = self.reads[..at].iter();
+            let mut before = before.filter(|b| (b.client, b.life) == (read.client, read.life));
+            before.all(|b| b.index <= read.index)
         })
     }
 

@@ -41,6 +41,8 @@ const KEYS: &[&str] = &[
     "sync",
     "client_timeout",
     "client_attempts",
+    "lease_reads",
+    "sessions_max",
     "fence",
     "switches",
 ];
@@ -180,6 +182,8 @@ impl Reader<'_, '_, '_> {
             "sync" => setup.sync = span(value)?,
             "client_timeout" => setup.client_timeout = span(value)?,
             "client_attempts" => setup.client_attempts = number(value, u64::from(u32::MAX))? as u32,
+            "lease_reads" => setup.lease_reads = truth(value)?,
+            "sessions_max" => setup.sessions_max = number(value, u64::from(u32::MAX))? as u32,
             "fence" => self.switch("fence", value)?,
             "switches" => {
                 return Err(Trouble::new(

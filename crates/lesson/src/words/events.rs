@@ -378,8 +378,45 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
                 quoted(value)
             )
         }
+        Event::SessionOpened { client } => format!("{who} opens a session for {}.", name(client)),
+        Event::SessionExpired { client } => {
+            format!(
+                "{who} lets the session of {} go: it was used least recently.",
+                name(client)
+            )
+        }
+        Event::SessionUnknown { client, request } => format!(
+            "{who} does not carry out request {request} of {}: its session is gone.",
+            name(client)
+        ),
         Event::NothingToDo { index } => {
             format!("{who} finds nothing to do in entry {index}: it has come too late.")
+        }
+
+        // Reads.
+        Event::ReadReceived { asker, index } => {
+            format!("{who} is asked by {} and notes entry {index}.", name(asker))
+        }
+        Event::ReadIndexAsked { leader, client } => format!(
+            "{who} asks {} how far it must have applied to answer {}.",
+            name(leader),
+            name(client)
+        ),
+        Event::ReadConfirmed { asker, index } => format!(
+            "{who} still led when {} asked: entry {index} is enough.",
+            name(asker)
+        ),
+        Event::ReadWaits { client, index } => format!(
+            "{who} has not applied entry {index} yet: {} waits.",
+            name(client)
+        ),
+        Event::ReadAnswered {
+            client,
+            index,
+            stale,
+        } => {
+            let mark = if *stale { ", marked stale" } else { "" };
+            format!("{who} answers {} as of entry {index}{mark}.", name(client))
         }
 
         // The service's leader, on its own clock.
@@ -642,6 +679,21 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             format!("{who}'s request {request}: {}.", outcome(*end))
         }
 
+        Event::SessionAsked { server, attempt } => {
+            format!("{who} asks {} for a session, try {attempt}.", name(server))
+        }
+        Event::ReadEnded {
+            key,
+            value,
+            index,
+            stale,
+            ..
+        } => {
+            let what = value.as_ref().map_or("nothing".to_owned(), |v| quoted(v));
+            let mark = if *stale { ", marked stale" } else { "" };
+            format!("{who} reads {key}: {what}, as of entry {index}{mark}.")
+        }
+
         // Monitors.
         Event::InvariantBroken {
             invariant,
@@ -751,6 +803,24 @@ pub fn reason(reason: &Reason, names: &Names) -> String {
             name(from),
             name(highest_from)
         ),
+        Reason::StaleRead {
+            client,
+            request,
+            index,
+            committed,
+        } => format!(
+            "request {request} of {} shows entry {index}; {committed} was committed when it asked.",
+            name(client)
+        ),
+        Reason::ReadWentBack {
+            client,
+            request,
+            index,
+            seen,
+        } => format!(
+            "request {request} of {} shows entry {index}; it has seen entry {seen} before.",
+            name(client)
+        ),
         Reason::WriteLost {
             client,
             request,
@@ -784,6 +854,7 @@ fn entry(entry: &EntryKind, names: &Names) -> String {
         EntryKind::Expire { resource, token } => {
             format!("{}, token {token}, expires", names.resource(*resource))
         }
+        EntryKind::Register { client } => format!("{} opens a session", names.name(*client)),
         EntryKind::Put { client, key, value } => {
             format!("{} puts {key} = {}", names.name(*client), quoted(value))
         }

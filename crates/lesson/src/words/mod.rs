@@ -154,6 +154,12 @@ pub const fn message_kind(kind: MessageKind) -> &'static str {
         MessageKind::ReleaseAnswer => "release answer",
         MessageKind::Put => "put",
         MessageKind::PutAnswer => "put answer",
+        MessageKind::Get => "get",
+        MessageKind::GetAnswer => "get answer",
+        MessageKind::Register => "session request",
+        MessageKind::RegisterAnswer => "session answer",
+        MessageKind::ReadIndex => "read index request",
+        MessageKind::ReadIndexAnswer => "read index",
         MessageKind::Write => "write",
         MessageKind::WriteAnswer => "write answer",
     }

@@ -64,6 +64,22 @@ pub const fn rule(rule: Rule) -> &'static str {
         }
         Rule::ApplyInOrder => "Committed entries are applied one by one, in order.",
         Rule::OnlyLeaderServes => "Only the leader serves; others point to it.",
+        Rule::ReadIndexRemembered => "A leader that is asked notes how far it has committed.",
+        Rule::ReadConfirmedByMajority => {
+            "A read is safe once a majority, asked after it, still knows the leader."
+        }
+        Rule::ReadByLease => "While its lease runs, a leader answers reads without asking anyone.",
+        Rule::FollowerAsksForIndex => "A follower asks its leader how far it must have applied.",
+        Rule::ReadWhenApplied => "A read is answered once its entry is applied there.",
+        Rule::StaleReadAtOnce => "A stale read shows at once what this server has applied.",
+        Rule::SessionFloor => "Nobody shows a client less than it has seen already.",
+        Rule::SessionFirst => "A client opens a session before its first put.",
+        Rule::SessionLeastUsedGoes => {
+            "When room runs out, the session used least recently goes, everywhere alike."
+        }
+        Rule::SessionUnknownRefused => {
+            "A put of a session that is gone is refused, not carried out."
+        }
         Rule::GrantWhenFree => "A free resource goes to who asks, with the next token.",
         Rule::QueueWhenHeld => "While one holds a resource, others wait in line.",
         Rule::RetryIsAnsweredOnce => "A repeated request is answered again, not carried out again.",
@@ -124,6 +140,8 @@ pub const fn invariant(invariant: Invariant) -> &'static str {
         Invariant::OneHolder => "One holder at a time",
         Invariant::DeadlineWithinGrant => "No deadline outlives its grant",
         Invariant::NoOlderToken => "No older token after a newer one",
+        Invariant::LinearizableReads => "Reads show what was committed",
+        Invariant::MonotonicReads => "Reads do not go back",
         Invariant::NoLostWrite => "What was accepted stays",
     }
 }
@@ -156,6 +174,13 @@ pub const fn switch(switch: Switch) -> &'static str {
         Switch::ConservativeDeadline => "A holder counts its lease from when it asked.",
         Switch::MonotonicDeadline => "A holder counts on a clock that cannot jump.",
         Switch::DriftBound => "Leases are counted shorter by what clocks may differ.",
+        Switch::ReadindexQuorumRound => "A read waits until a majority confirms the leader.",
+        Switch::ReadAfterOwnCommit => "A new leader commits an entry of its own before it reads.",
+        Switch::ReadWaitsForApply => {
+            "A read waits until its entry is applied where it is answered."
+        }
+        Switch::LeaseFromSendTime => "A leader's lease for reads counts from when it asked.",
+        Switch::SessionFloor => "A client is not shown less than it has seen.",
         Switch::CheckBeforeWrite => "A worker looks at its lease before it writes.",
         Switch::Jeopardy => {
             "A holder whose renewals go unanswered is in doubt, and does not write."
