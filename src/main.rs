@@ -3,6 +3,7 @@
 //! A picture frame around [`leasehold_player`]: views draw, [`browser`] is the only module that
 //! touches the browser, and everything that decides is in the player.
 
+#![recursion_limit = "512"]
 #![allow(
     clippy::manual_clamp,
     reason = "`clamp` can panic, and the page would carry the printing of floats for its message"
@@ -10,6 +11,7 @@
 
 mod app;
 mod browser;
+mod markup;
 mod views;
 
 fn main() {

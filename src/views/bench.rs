@@ -9,7 +9,8 @@ use yew::prelude::*;
 
 use super::panels::PanelsView;
 use super::stage::StageView;
-use super::{deed, send, timeline};
+use super::{deed, panels, send, stage, timeline};
+use crate::markup::{classes, component, html};
 
 /// The right side of the page.
 pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
@@ -21,7 +22,7 @@ pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
                     <h2 class="run-name"><span class="nth">
                         { if n == 0 { "first run" } else { "same run" } }</span>{ label }</h2>
                 }
-                <StageView stage={run.stage.clone()} emit={emit.clone()} />
+                { component::<StageView>(stage::Props { stage: run.stage.clone(), emit: emit.clone() }) }
             </div>
         }
     };
@@ -51,8 +52,7 @@ pub(crate) fn bench(frame: &Frame, emit: &Callback<Msg>) -> Html {
                 <div class={classes!("timelines", (count > 1).then_some("two"))}>
                     { for frame.runs.iter().enumerate().map(lanes) }</div>
             </div>
-            <PanelsView panels={frame.panels.clone()} tools={frame.tools.clone()}
-                emit={emit.clone()} />
+            { component::<PanelsView>(panels::Props { panels: frame.panels.clone(), tools: frame.tools.clone(), emit: emit.clone() }) }
         </section>
     }
 }

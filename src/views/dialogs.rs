@@ -12,6 +12,7 @@ use yew::prelude::*;
 
 use super::send;
 use crate::browser::dialog_id;
+use crate::markup::html;
 
 /// All dialogs, closed or open.
 pub(crate) fn dialogs(shell: &Shell, emit: &Callback<Msg>) -> Html {

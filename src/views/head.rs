@@ -6,6 +6,7 @@ use leasehold_player::player::Dialog;
 use yew::prelude::*;
 
 use super::send;
+use crate::markup::html;
 
 /// The head of the page.
 pub(crate) fn head(shell: &Shell, emit: &Callback<Msg>) -> Html {

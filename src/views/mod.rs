@@ -16,6 +16,8 @@ use leasehold_player::Msg;
 use leasehold_player::frame::{Deed, Frame};
 use yew::prelude::*;
 
+use crate::markup::{classes, component, html};
+
 /// The whole page.
 pub(crate) fn page(frame: &Frame, emit: &Callback<Msg>) -> Html {
     html! {
@@ -24,7 +26,7 @@ pub(crate) fn page(frame: &Frame, emit: &Callback<Msg>) -> Html {
                 { head::head(&frame.shell, emit) }
             }
             <main class={classes!("player", (frame.runs.len() > 1).then_some("two"))}>
-                <pane::LessonPane pane={frame.pane.clone()} emit={emit.clone()} />
+                { component::<pane::LessonPane>(pane::Props { pane: frame.pane.clone(), emit: emit.clone() }) }
                 { bench::bench(frame, emit) }
             </main>
             { dialogs::dialogs(&frame.shell, emit) }

@@ -8,6 +8,7 @@ use yew::prelude::*;
 
 use super::prose::prose;
 use super::send;
+use crate::markup::{classes, html};
 
 #[derive(PartialEq, Properties)]
 pub(crate) struct Props {

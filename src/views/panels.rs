@@ -8,6 +8,7 @@ use web_sys::{HtmlFormElement, HtmlInputElement};
 use yew::prelude::*;
 
 use super::{deed, send};
+use crate::markup::{classes, html};
 
 #[derive(PartialEq, Properties)]
 pub(crate) struct Props {

@@ -5,6 +5,8 @@ use leasehold_player::lesson::lesson::{Inline, Prose};
 use leasehold_player::text::typeset;
 use yew::prelude::*;
 
+use crate::markup::html;
+
 /// Prose; `marks` says of each marked word whether its claim has been shown true.
 pub(crate) fn prose(all: &[&Prose], marks: &[Option<bool>]) -> Html {
     all.iter().map(|p| block(p, marks)).collect()

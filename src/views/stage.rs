@@ -22,6 +22,7 @@ use yew::prelude::*;
 
 use super::send;
 use crate::browser;
+use crate::markup::{Classes, classes, html};
 
 #[derive(PartialEq, Properties)]
 pub(crate) struct Props {

@@ -12,6 +12,7 @@ use web_sys::Element;
 use yew::prelude::*;
 
 use crate::browser;
+use crate::markup::{component, html};
 
 /// The lanes of one run under their slider.
 pub(crate) fn lanes(run: &RunFrame, n: usize, label: String, emit: &Callback<Msg>) -> Html {
@@ -45,7 +46,7 @@ pub(crate) fn lanes(run: &RunFrame, n: usize, label: String, emit: &Callback<Msg
             aria-valuemin="0" aria-valuemax={slider.max_ms.to_string()}
                 aria-valuenow={slider.now_ms.to_string()}
             aria-valuetext={slider.text.clone()} {onpointerdown} {onpointermove} {onkeydown}>
-            <Lanes timeline={run.timeline.clone()} index={n} />
+            { component::<Lanes>(LanesProps { timeline: run.timeline.clone(), index: n }) }
         </div>
     }
 }
