@@ -8,6 +8,7 @@ pub mod client;
 pub mod command;
 pub mod draw;
 pub mod event;
+pub mod explore;
 pub mod hash;
 pub mod history;
 pub mod monitor;
