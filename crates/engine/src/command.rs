@@ -7,6 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::event::TimerKind;
 use crate::setup::Kind;
 use crate::switch::{Position, Switch};
 use crate::text::{Expected, ParseError, PercentText, Quoted, Words, serde_as_text};
@@ -130,6 +131,11 @@ pub enum Command {
     Campaign {
         server: String,
     },
+    /// `ring s1 heartbeat`: a timer that it has running rings now.
+    Ring {
+        process: String,
+        timer: TimerKind,
+    },
     /// `set fence off`, `set fence off at orders`
     Set {
         switch: Switch,
@@ -176,6 +182,11 @@ pub enum CommandError {
     /// No such message is on its way.
     NoSuchMessage {
         message: MessageName,
+    },
+    /// It has no such timer running.
+    NoSuchTimer {
+        name: String,
+        timer: TimerKind,
     },
     SameProcess {
         name: String,
@@ -286,6 +297,7 @@ impl fmt::Display for Command {
             Self::Acquire { worker, resource } => write!(f, "acquire {worker} {resource}"),
             Self::Release { worker } => write!(f, "release {worker}"),
             Self::Campaign { server } => write!(f, "campaign {server}"),
+            Self::Ring { process, timer } => write!(f, "ring {process} {}", timer.word()),
             Self::Set {
                 switch,
                 position,
@@ -411,6 +423,10 @@ fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
         "campaign" => Command::Campaign {
             server: words.name()?,
         },
+        "ring" => Command::Ring {
+            process: words.name()?,
+            timer: timer(words)?,
+        },
         "set" => set(words)?,
         _ => return Err(words.error_before(Expected::Command)),
     })
@@ -472,6 +488,12 @@ fn message(words: &mut Words<'_>) -> Result<MessageName, ParseError> {
         .map_err(|()| words.error_before(Expected::Message))
 }
 
+fn timer(words: &mut Words<'_>) -> Result<TimerKind, ParseError> {
+    let expected = Expected::OneOf(TimerKind::WORDS);
+    let word = words.next(expected)?;
+    TimerKind::of_word(word).ok_or_else(|| words.error_before(expected))
+}
+
 fn set(words: &mut Words<'_>) -> Result<Command, ParseError> {
     let name = words.next(Expected::Switch)?;
     let switch: Switch = name
@@ -528,11 +550,21 @@ mod tests {
             "acquire A orders",
             "release A",
             "campaign s2",
+            "ring s1 heartbeat",
+            "ring c1 client_timeout",
             "set fence off",
             "set fence enforce at orders",
         ] {
             assert_eq!(line.parse::<Command>().unwrap().to_string(), line);
         }
+    }
+
+    #[test]
+    fn each_timer_has_a_word() {
+        for &timer in TimerKind::ALL {
+            assert_eq!(TimerKind::of_word(timer.word()), Some(timer));
+        }
+        assert_eq!(TimerKind::WORDS.split(", ").count(), TimerKind::COUNT);
     }
 
     fn check(line: &str, column: u32, expected: Expected) {
@@ -554,6 +586,7 @@ mod tests {
         check("set fence maybe", 11, Expected::Position(Switch::Fence));
         check("set fens off", 5, Expected::Switch);
         check("drop s1>s2", 6, Expected::Message);
+        check("ring s1 bell", 9, Expected::OneOf(TimerKind::WORDS));
         check("write A orders \"charge", 16, Expected::Quoted);
         check("clock A rate -100%", 14, Expected::Rate);
         check(

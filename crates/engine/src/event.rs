@@ -50,37 +50,61 @@ pub enum MessageKind {
     WriteAnswer,
 }
 
-/// The timers a process may have running; one of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TimerKind {
+macro_rules! timers {
+    ($(#[$first_doc:meta])* $first:ident = $first_word:literal;
+     $($(#[$doc:meta])* $variant:ident = $word:literal;)*) => {
+        /// The timers a process may have running; one of each.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum TimerKind { $(#[$first_doc])* $first, $($(#[$doc])* $variant,)* }
+
+        impl TimerKind {
+            pub const ALL: &[Self] = &[Self::$first, $(Self::$variant,)*];
+            pub const COUNT: usize = Self::ALL.len();
+            /// The words for them, for messages.
+            pub const WORDS: &str = concat!($first_word, $(", ", $word,)*);
+
+            /// The word that commands use.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self { Self::$first => $first_word, $(Self::$variant => $word,)* }
+            }
+        }
+    };
+}
+
+timers! {
     /// A server's election timeout.
-    Election,
+    Election = "election";
     /// A leader's next heartbeat.
-    Heartbeat,
+    Heartbeat = "heartbeat";
     /// When a leader next looks whether it has heard a majority.
-    Quorum,
+    Quorum = "quorum";
     /// A leader's earliest lease expiry.
-    Expiry,
+    Expiry = "expiry";
     /// A worker asks, or asks again.
-    Ask,
+    Ask = "ask";
     /// A holder's next renewal.
-    Renew,
+    Renew = "renew";
     /// A renewal has gone unanswered.
-    RenewTimeout,
+    RenewTimeout = "renew_timeout";
     /// A holder's own deadline.
-    Deadline,
+    Deadline = "deadline";
     /// From the check to the send.
-    Work,
+    Work = "work";
     /// A write has gone unanswered.
-    WriteTimeout,
+    WriteTimeout = "write_timeout";
     /// A client's request has gone unanswered.
-    ClientTimeout,
+    ClientTimeout = "client_timeout";
     /// A store's write after its check, where the two are apart.
-    StoreWrite,
+    StoreWrite = "store_write";
 }
 
 impl TimerKind {
-    pub const COUNT: usize = 12;
+    /// The timer that a word names.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|timer| timer.word() == word)
+    }
 }
 
 /// What the scheduler did in a step.

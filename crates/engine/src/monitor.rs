@@ -17,7 +17,8 @@ use crate::shared::Shared;
 use crate::store::{Store, WriteRecord};
 use crate::switch::Switch;
 use crate::units::{
-    Duration, LogIndex, ProcessId, RequestId, ResourceId, SimTime, StepNumber, Term, Token,
+    Duration, LogIndex, ProcessId, ProcessSet, RequestId, ResourceId, SimTime, StepNumber, Term,
+    Token,
 };
 use crate::world::World;
 
@@ -216,6 +217,28 @@ struct Reader {
     seen: LogIndex,
 }
 
+/// What the monitors of consensus look at: a world's servers, or those of a search.
+pub(crate) trait Cluster {
+    fn server(&self, id: ProcessId) -> Option<&Server>;
+    fn server_ids(&self) -> ProcessSet;
+    /// As [`crate::truth::Truth::leader`] says.
+    fn leader(&self) -> Option<(ProcessId, Term)>;
+}
+
+impl Cluster for World {
+    fn server(&self, id: ProcessId) -> Option<&Server> {
+        Self::server(self, id)
+    }
+
+    fn server_ids(&self) -> ProcessSet {
+        self.names().servers()
+    }
+
+    fn leader(&self) -> Option<(ProcessId, Term)> {
+        self.truth().leader()
+    }
+}
+
 /// What the monitors have seen, in shared segments where it grows with the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Monitors {
@@ -271,27 +294,11 @@ impl Monitors {
         let mut news = false;
         for event in step.events() {
             let id = step.process.unwrap_or(ProcessId(0));
+            if let Event::EntryApplied { index, .. } = event {
+                news = self.applied.len() as u64 == index.previous().0;
+            }
+            self.observe_consensus(id, event, world, &mut found);
             match event {
-                Event::BecameLeader { term } => {
-                    found.extend(self.on_leader(id, *term));
-                    found.extend(self.leader_lacks_committed(world, id));
-                    if world.truth().leader() == Some((id, *term)) {
-                        found.extend(self.leader_lacks_acknowledged(world, id));
-                    }
-                }
-                Event::EntryAppended { index, .. } => {
-                    found.extend(self.on_stored(world, id, *index, *index));
-                }
-                Event::EntriesStored { from, to } => {
-                    found.extend(self.on_stored(world, id, *from, *to));
-                }
-                Event::CommitAdvanced { from, to } => {
-                    found.extend(self.on_committed(world, id, *from, *to));
-                }
-                Event::EntryApplied { index, .. } => {
-                    news = self.applied.len() as u64 == index.previous().0;
-                    found.extend(self.on_applied(world, id, *index));
-                }
                 Event::LeaseGranted { resource, .. } if news => {
                     found.extend(on_granted(world, *resource));
                 }
@@ -325,27 +332,6 @@ impl Monitors {
                 | Event::StaleWriteObserved { from, token, .. } => {
                     found.extend(self.on_accepted(id, *from, *token));
                 }
-                Event::RequestEnded {
-                    request,
-                    outcome: Outcome::Accepted,
-                } => {
-                    found.extend(self.on_acknowledged(world, id, *request));
-                }
-                Event::RequestSent {
-                    request,
-                    attempt: 1,
-                    ..
-                } => self.on_asked(id, *request),
-                Event::ReadEnded {
-                    request,
-                    index,
-                    stale,
-                    ..
-                } => found.extend(
-                    self.on_read(id, *request, *index, *stale)
-                        .into_iter()
-                        .flatten(),
-                ),
                 Event::Checked { .. }
                 | Event::GrantTooLate { .. }
                 | Event::LeaseLapsed { .. }
@@ -369,6 +355,60 @@ impl Monitors {
         }
         for (invariant, reason) in found {
             self.note(invariant, reason, step);
+        }
+    }
+
+    /// The part that needs no time, no leases and no stores: what Raft promises.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "listens to a few events")]
+    pub(crate) fn observe_consensus(
+        &mut self,
+        id: ProcessId,
+        event: &Event,
+        world: &dyn Cluster,
+        found: &mut Vec<(Invariant, Reason)>,
+    ) {
+        match event {
+            Event::BecameLeader { term } => {
+                found.extend(self.on_leader(id, *term));
+                found.extend(self.leader_lacks_committed(world, id));
+                if world.leader() == Some((id, *term)) {
+                    found.extend(self.leader_lacks_acknowledged(world, id));
+                }
+            }
+            Event::EntryAppended { index, .. } => {
+                found.extend(self.on_stored(world, id, *index, *index));
+            }
+            Event::EntriesStored { from, to } => {
+                found.extend(self.on_stored(world, id, *from, *to));
+            }
+            Event::CommitAdvanced { from, to } => {
+                found.extend(self.on_committed(world, id, *from, *to));
+            }
+            Event::EntryApplied { index, .. } => {
+                found.extend(self.on_applied(world, id, *index));
+            }
+            Event::RequestEnded {
+                request,
+                outcome: Outcome::Accepted,
+            } => {
+                found.extend(self.on_acknowledged(world, id, *request));
+            }
+            Event::RequestSent {
+                request,
+                attempt: 1,
+                ..
+            } => self.on_asked(id, *request),
+            Event::ReadEnded {
+                request,
+                index,
+                stale,
+                ..
+            } => found.extend(
+                self.on_read(id, *request, *index, *stale)
+                    .into_iter()
+                    .flatten(),
+            ),
+            _ => {}
         }
     }
 
@@ -412,7 +452,13 @@ impl Monitors {
         ))
     }
 
-    fn on_stored(&mut self, world: &World, by: ProcessId, from: LogIndex, to: LogIndex) -> Found {
+    fn on_stored(
+        &mut self,
+        world: &dyn Cluster,
+        by: ProcessId,
+        from: LogIndex,
+        to: LogIndex,
+    ) -> Found {
         let log = world.server(by)?.log();
         let mut found = None;
         for index in (from.0..=to.0).map(LogIndex) {
@@ -458,7 +504,7 @@ impl Monitors {
 
     fn on_committed(
         &mut self,
-        world: &World,
+        world: &dyn Cluster,
         by: ProcessId,
         from: LogIndex,
         to: LogIndex,
@@ -479,7 +525,7 @@ impl Monitors {
         if self.committed.len() as u64 == known {
             return None;
         }
-        world.names().of_kind(Kind::Server).find_map(|id| {
+        world.server_ids().iter().find_map(|id| {
             let leads = world.server(id).is_some_and(Server::is_leader);
             if leads {
                 self.leader_lacks(world, id, known)
@@ -489,12 +535,12 @@ impl Monitors {
         })
     }
 
-    fn leader_lacks_committed(&self, world: &World, leader: ProcessId) -> Found {
+    fn leader_lacks_committed(&self, world: &dyn Cluster, leader: ProcessId) -> Found {
         self.leader_lacks(world, leader, 0)
     }
 
     /// The first committed entry after `known` that a leader of a higher term does not have.
-    fn leader_lacks(&self, world: &World, leader: ProcessId, known: u64) -> Found {
+    fn leader_lacks(&self, world: &dyn Cluster, leader: ProcessId, known: u64) -> Found {
         let server = world.server(leader)?;
         // Logs that agree on the last entry agree on all before it, so most leaders need one look.
         let last = self.committed.last()?;
@@ -525,7 +571,7 @@ impl Monitors {
         None
     }
 
-    fn on_applied(&mut self, world: &World, by: ProcessId, index: LogIndex) -> Found {
+    fn on_applied(&mut self, world: &dyn Cluster, by: ProcessId, index: LogIndex) -> Found {
         let entry = world.server(by)?.log().entry(index)?;
         let applied = AppliedOnce {
             term: entry.term,
@@ -636,8 +682,13 @@ impl Monitors {
         [old, back]
     }
 
-    fn on_acknowledged(&mut self, world: &World, client: ProcessId, request: RequestId) -> Found {
-        let place = world.names().of_kind(Kind::Server).find_map(|id| {
+    fn on_acknowledged(
+        &mut self,
+        world: &dyn Cluster,
+        client: ProcessId,
+        request: RequestId,
+    ) -> Found {
+        let place = world.server_ids().iter().find_map(|id| {
             let log = world.server(id)?.log();
             let back = log
                 .iter()
@@ -651,11 +702,11 @@ impl Monitors {
             index: place.unwrap_or(LogIndex(0)),
         };
         self.acknowledged.push(acknowledged);
-        let (leader, _) = world.truth().leader()?;
+        let (leader, _) = world.leader()?;
         lost_at(world, leader, acknowledged)
     }
 
-    fn leader_lacks_acknowledged(&self, world: &World, leader: ProcessId) -> Found {
+    fn leader_lacks_acknowledged(&self, world: &dyn Cluster, leader: ProcessId) -> Found {
         self.acknowledged
             .iter()
             .find_map(|acknowledged| lost_at(world, leader, *acknowledged))
@@ -667,7 +718,7 @@ fn is_put(op: &Op, client: ProcessId, request: RequestId) -> bool {
 }
 
 /// An acknowledged put that is nowhere in a leader's log.
-fn lost_at(world: &World, leader: ProcessId, put: Acknowledged) -> Found {
+fn lost_at(world: &dyn Cluster, leader: ProcessId, put: Acknowledged) -> Found {
     let server = world.server(leader)?;
     let here = |entry: &Entry| is_put(&entry.op, put.client, put.request);
     if server.log().entry(put.index).is_some_and(here) || server.log().iter().any(here) {

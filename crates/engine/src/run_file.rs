@@ -158,6 +158,7 @@ fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 29] {
         ("election_max", &mut setup.election_max),
         ("election_fixed", &mut setup.election_fixed),
         ("drift_ppm", &mut setup.drift_ppm),
+        ("untimed", &mut setup.untimed),
         ("sync", &mut setup.sync),
         ("client_timeout", &mut setup.client_timeout),
         ("client_attempts", &mut setup.client_attempts),

@@ -255,8 +255,8 @@ impl World {
         }
         if self.setup.after_first_election && !self.servers.is_empty() {
             let mut step = Step::empty();
-            while !self.is_settled() && self.next_at().is_some_and(|at| at <= QUIET_START_MAX) {
-                self.step(&mut step);
+            while !self.is_settled() && self.due_at().is_some_and(|at| at <= QUIET_START_MAX) {
+                self.step_due(&mut step);
             }
             self.rebase();
         }
@@ -354,9 +354,16 @@ impl World {
         StepNumber(self.steps)
     }
 
-    /// When the next step is due.
+    /// When the next step is due; never, in a world without time.
     #[must_use]
     pub fn next_at(&self) -> Option<SimTime> {
+        if self.setup.untimed {
+            return None;
+        }
+        self.due_at()
+    }
+
+    fn due_at(&self) -> Option<SimTime> {
         let in_book = self.book.first_key().map(|(at, _)| at);
         let timer = self.timers.next().map(|(at, _)| at);
         in_book.into_iter().chain(timer).min()
@@ -533,6 +540,10 @@ impl World {
 
     /// Takes the next step and writes it down in `step`. False if nothing is left to happen.
     pub fn step(&mut self, step: &mut Step) -> bool {
+        !self.setup.untimed && self.step_due(step)
+    }
+
+    fn step_due(&mut self, step: &mut Step) -> bool {
         let Some((key, due)) = self.take_due() else {
             return false;
         };
@@ -549,6 +560,9 @@ impl World {
 
     /// Takes the next step without writing anything down: no facts, no truth, no monitors.
     pub fn step_silent(&mut self) -> bool {
+        if self.setup.untimed {
+            return false;
+        }
         let Some((key, due)) = self.take_due() else {
             return false;
         };
@@ -588,8 +602,11 @@ impl World {
         self.monitors.as_mut().expect(MONITORS_BACK)
     }
 
-    /// Moves the clock to `to` with no step in between.
+    /// Moves the clock to `to` with no step in between; without time it stands still.
     pub fn advance(&mut self, to: SimTime) {
+        if self.setup.untimed {
+            return;
+        }
         assert!(
             self.next_at().is_none_or(|next| to <= next),
             "no step may be skipped"

@@ -70,6 +70,7 @@ verbs! {
     Acquire = "acquire", "acquires", false;
     Release = "release", "releases", false;
     Campaign = "campaign", "campaigns", true;
+    Ring = "ring", "rings", true;
     Set = "set", "sets", true;
 }
 
@@ -97,6 +98,7 @@ impl Verb {
             Command::Acquire { .. } => Self::Acquire,
             Command::Release { .. } => Self::Release,
             Command::Campaign { .. } => Self::Campaign,
+            Command::Ring { .. } => Self::Ring,
             Command::Set { .. } => Self::Set,
         }
     }

@@ -333,6 +333,7 @@ fn check_command(command: &Command, names: &Names) -> Result<(), CommandError> {
         }
         Command::Release { worker } => one(worker, Kind::Worker, "worker"),
         Command::Campaign { server } => one(server, Kind::Server, "server"),
+        Command::Ring { process, .. } => any(process),
         Command::Set { at, .. } => at.as_ref().map_or(Ok(()), any),
         Command::Heal => Ok(()),
     }

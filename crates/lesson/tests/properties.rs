@@ -66,8 +66,13 @@ fn command() -> impl Strategy<Value = String> {
                     .join(" | ")
             )
         });
+    let ring = (
+        name(),
+        prop::sample::select(vec!["election", "heartbeat", "renew_timeout"]),
+    )
+        .prop_map(|(name, timer)| format!("ring {name} {timer}"));
     prop_oneof![
-        one, link, write, put, get, clock, jump, delay, latency, groups
+        one, ring, link, write, put, get, clock, jump, delay, latency, groups
     ]
 }
 

@@ -1458,7 +1458,8 @@ pub fn command_label(command: &Command) -> String {
                 .map_or_else(String::new, |name| format!(" at {name}"));
             format!("Switch {}{at}", words::position(*switch, *position))
         }
-        Command::Drop { .. }
+        Command::Ring { .. }
+        | Command::Drop { .. }
         | Command::Deliver { .. }
         | Command::Duplicate { .. }
         | Command::Delay { .. }

@@ -118,6 +118,7 @@ impl World {
                 self.step_process(id, Input::Campaign, facts);
                 Ok(Some(id))
             }
+            Command::Ring { process, timer } => self.ring_now(process, *timer, facts).map(Some),
             Command::Set {
                 switch,
                 position,
@@ -272,18 +273,20 @@ impl World {
             waiting.insert(0, work);
         }
         for item in waiting {
-            if let Waiting::Timer { timer, cause } = item {
-                // A timer again, so that what it waits for can still cancel it.
-                let at = self.clock(process).local(now);
-                self.set_timer(process, timer, at, cause);
-            } else {
-                self.put(
-                    now,
-                    Item::Woken {
-                        process,
-                        waiting: Box::new(item),
-                    },
-                );
+            match item {
+                Waiting::Timer { timer, cause } => {
+                    // A timer again, so that what it waits for can still cancel it.
+                    let at = self.clock(process).local(now);
+                    self.set_timer(process, timer, at, cause);
+                }
+                // Without time it waits for its `deliver` again.
+                Waiting::Delivery(parcel) if self.setup.untimed => {
+                    self.put(now, Item::Delivery(parcel));
+                }
+                Waiting::Delivery(_) | Waiting::Sync { .. } => {
+                    let waiting = Box::new(item);
+                    self.put(now, Item::Woken { process, waiting });
+                }
             }
         }
         Ok(process)
@@ -333,6 +336,26 @@ impl World {
         self.slot_mut(process).status = Status::Running;
         facts.fact(Rule::RestartReadsDisk, || Event::Restarted { process });
         self.start_process(process, Cause::Step(self.step_count()));
+        Ok(process)
+    }
+
+    fn ring_now(
+        &mut self,
+        name: &str,
+        timer: TimerKind,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let any = [Kind::Server, Kind::Worker, Kind::Client, Kind::Store];
+        let process = self.running(name, &any, "process")?;
+        let running = self.timers.of(process).iter();
+        let Some(cause) = running.filter(|t| t.kind == timer).map(|t| t.cause).next() else {
+            return Err(CommandError::NoSuchTimer {
+                name: name.to_owned(),
+                timer,
+            });
+        };
+        self.timers.cancel(process, timer);
+        self.ring(process, timer, cause, facts);
         Ok(process)
     }
 

@@ -38,6 +38,7 @@ const KEYS: &[&str] = &[
     "election_timeout",
     "election_fixed",
     "drift",
+    "time",
     "sync",
     "client_timeout",
     "client_attempts",
@@ -179,6 +180,7 @@ impl Reader<'_, '_, '_> {
                 setup.election_fixed = list(value)?.map(span).collect::<Result<_, _>>()?
             }
             "drift" => setup.drift_ppm = percent(value)?,
+            "time" => setup.untimed = time(&text(value)?)?,
             "sync" => setup.sync = span(value)?,
             "client_timeout" => setup.client_timeout = span(value)?,
             "client_attempts" => setup.client_attempts = number(value, u64::from(u32::MAX))? as u32,
@@ -393,6 +395,17 @@ fn start(word: &str) -> Result<bool, Trouble> {
         other => Err(Trouble::new(
             format!("the world cannot start `{}`", words::shorten(other)),
             "write \"after first election\" or \"cold\"",
+        )),
+    }
+}
+
+fn time(word: &str) -> Result<bool, Trouble> {
+    match word {
+        "flows" => Ok(false),
+        "none" => Ok(true),
+        other => Err(Trouble::new(
+            format!("time cannot be `{}`", words::shorten(other)),
+            "write \"flows\", or \"none\": then only commands make anything happen",
         )),
     }
 }

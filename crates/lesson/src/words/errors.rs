@@ -49,6 +49,7 @@ const COMMANDS: &[&str] = &[
     "acquire",
     "release",
     "campaign",
+    "ring",
     "set",
     "run",
     "stop",
@@ -228,6 +229,10 @@ pub fn command_error(error: &CommandError) -> Trouble {
             format!("no message {message} is on its way"),
             "name one that is in flight now: its link, then its number on that link",
         ),
+        CommandError::NoSuchTimer { name, timer } => Trouble::new(
+            format!("{name} has no {} timer running", timer.word()),
+            "ring one that it has set",
+        ),
         CommandError::SameProcess { name } => Trouble::new(
             format!("{name} has no link to itself"),
             "name two different processes",
@@ -260,6 +265,7 @@ pub fn command_error_name(error: &CommandError) -> Option<&str> {
         | CommandError::AlreadyCrashed { name }
         | CommandError::NotCrashed { name }
         | CommandError::Crashed { name }
+        | CommandError::NoSuchTimer { name, .. }
         | CommandError::SameProcess { name } => Some(name),
         CommandError::NoSuchMessage { .. }
         | CommandError::Range { .. }
