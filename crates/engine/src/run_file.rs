@@ -133,8 +133,8 @@ impl<T: Setting + Default> Setting for Vec<T> {
 }
 
 /// Every setting with its name.
-fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 29] {
-    [
+fn settings(setup: &mut Setup) -> Vec<(&'static str, &mut dyn Setting)> {
+    vec![
         ("seed", &mut setup.seed),
         ("servers", &mut setup.servers),
         ("spares", &mut setup.spares),
