@@ -9,10 +9,15 @@ use std::str::FromStr;
 
 use crate::event::{Event, Outcome, Step, Verdict};
 use crate::monitor::Invariant;
+use crate::process::Process;
+use crate::raft::Server;
 use crate::setup::{Kind, Names};
+use crate::store::Store;
 use crate::text::{Expected, ParseError, Quoted, Words, serde_as_text};
+use crate::truth::Truth;
 use crate::units::{Duration, ProcessId, ResourceId, SimTime, SpanText, Term, Token};
-use crate::world::World;
+use crate::worker::Worker;
+use crate::world::{Status, World};
 
 /// One or more conditions, joined by `and`; all must hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -913,10 +918,64 @@ fn check_event(event: &EventClaim, names: &Names) -> Result<(), ClaimError> {
         .map_or(Ok(()), |state| check_state(state, names))
 }
 
+/// What claims are asked of: a world, or a state of a search.
+pub trait Scene {
+    fn names(&self) -> &Names;
+    fn process(&self, id: ProcessId) -> &Process;
+    fn status(&self, id: ProcessId) -> Status;
+    fn truth(&self) -> &Truth;
+    fn is_broken(&self, invariant: Invariant) -> bool;
+}
+
+impl Scene for World {
+    fn names(&self) -> &Names {
+        self.names()
+    }
+
+    fn process(&self, id: ProcessId) -> &Process {
+        self.process(id)
+    }
+
+    fn status(&self, id: ProcessId) -> Status {
+        self.status(id)
+    }
+
+    fn truth(&self) -> &Truth {
+        self.truth()
+    }
+
+    fn is_broken(&self, invariant: Invariant) -> bool {
+        self.broken(invariant).is_some()
+    }
+}
+
+impl dyn Scene + '_ {
+    fn server(&self, id: ProcessId) -> Option<&Server> {
+        match self.process(id) {
+            Process::Server(server) => Some(server),
+            Process::Worker(_) | Process::Client(_) | Process::Store(_) => None,
+        }
+    }
+
+    fn worker(&self, id: ProcessId) -> Option<&Worker> {
+        match self.process(id) {
+            Process::Worker(worker) => Some(worker),
+            Process::Server(_) | Process::Client(_) | Process::Store(_) => None,
+        }
+    }
+
+    fn store(&self, id: ProcessId) -> Option<&Store> {
+        match self.process(id) {
+            Process::Store(store) => Some(store),
+            Process::Server(_) | Process::Worker(_) | Process::Client(_) => None,
+        }
+    }
+}
+
 impl State {
     /// Whether it is so now. Names that do not exist make it false; [`Claim::check`] finds them first.
     #[must_use]
-    pub fn holds(&self, world: &World) -> bool {
+    pub fn holds(&self, world: &dyn Scene) -> bool {
         let names = world.names();
         let process = |name: &str| names.find(name);
         let holder = |resource: &str| -> Option<(ProcessId, Token)> {
@@ -991,14 +1050,14 @@ impl State {
                 let store = process(store).and_then(|id| world.store(id));
                 store.is_some_and(|s| s.highest() == Token(*token))
             }
-            Self::Invariant { invariant, kept } => world.broken(*invariant).is_none() == *kept,
+            Self::Invariant { invariant, kept } => world.is_broken(*invariant) != *kept,
         }
     }
 }
 
 impl EventClaim {
     /// Whether a step holds such an event, wanted or not.
-    fn matches(&self, step: &Step, world: &World) -> bool {
+    fn matches(&self, step: &Step, world: &dyn Scene) -> bool {
         if let Some((low, high)) = self.window
             && (step.at < SimTime(low.0) || SimTime(high.0) < step.at)
         {
@@ -1015,7 +1074,7 @@ impl EventClaim {
 }
 
 impl What {
-    fn matches(&self, event: &Event, subject: Option<ProcessId>, names: &Names) -> bool {
+    pub(crate) fn matches(&self, event: &Event, subject: Option<ProcessId>, names: &Names) -> bool {
         let is = |name: &str, id: ProcessId| names.find(name) == Some(id);
         let subject_is = |name: &str| subject.is_some() && names.find(name) == subject;
         let resource_is = |name: &str, id: ResourceId| names.find_resource(name) == Some(id);
@@ -1130,7 +1189,7 @@ impl Watch {
     }
 
     /// Shows it a step, with the world as it is after that step.
-    pub fn show(&mut self, step: &Step, world: &World) {
+    pub fn show(&mut self, step: &Step, world: &dyn Scene) {
         for (part, seen) in self.claim.parts.iter().zip(&mut self.seen) {
             if let Part::Event(event) = part {
                 *seen = *seen || event.matches(step, world);
@@ -1140,7 +1199,7 @@ impl Watch {
 
     /// Whether the claim holds, of the world now and of the steps shown.
     #[must_use]
-    pub fn holds(&self, world: &World) -> bool {
+    pub fn holds(&self, world: &dyn Scene) -> bool {
         self.claim
             .parts
             .iter()

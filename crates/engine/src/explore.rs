@@ -6,6 +6,7 @@
 //! Liveness ("in the end …") is left out: only what is so in a state is looked at.
 
 mod arena;
+pub mod consensus;
 
 use arena::{Arena, Place};
 
@@ -36,6 +37,11 @@ pub trait Model {
 
     /// The bytes that the model itself keeps while it is searched.
     fn memory(&self) -> u64 {
+        0
+    }
+
+    /// What it may take on top for a moment, when one of its tables grows.
+    fn headroom(&self) -> u64 {
         0
     }
 }
@@ -133,6 +139,12 @@ impl<M: Model> Explorer<M> {
         &self.model
     }
 
+    /// The model, with all that it has learned: what moves mean in a way that was found.
+    #[must_use]
+    pub fn into_model(self) -> M {
+        self.model
+    }
+
     /// How it ended, once it has.
     #[must_use]
     pub const fn outcome(&self) -> Option<&Outcome<M::Action, M::Finding>> {
@@ -170,6 +182,11 @@ impl<M: Model> Explorer<M> {
 
     fn memory(&self) -> u64 {
         self.seen.memory() + self.model.memory()
+    }
+
+    fn memory_with_one_more(&self, bytes: &[u8]) -> u64 {
+        let model = self.model.memory() + self.model.headroom();
+        model + self.seen.memory_with_one_more(bytes)
     }
 
     /// Tries every move of the next state.
@@ -219,7 +236,7 @@ impl<M: Model> Explorer<M> {
         } else if self.limits.states <= self.seen.count() {
             self.outcome = Some(Outcome::LimitReached(Limit::States));
             None
-        } else if self.limits.bytes < self.model.memory() + self.seen.memory_with_one_more(&bytes) {
+        } else if self.limits.bytes < self.memory_with_one_more(&bytes) {
             self.outcome = Some(Outcome::LimitReached(Limit::Memory));
             None
         } else {

@@ -358,6 +358,57 @@ impl Monitors {
         }
     }
 
+    /// As [`Self::observe`], for a search: of consensus alone, and without who was first.
+    pub(crate) fn observe_in_search(&mut self, step: &Step, cluster: &dyn Cluster) {
+        let mut found = Vec::new();
+        for event in step.events() {
+            let id = step.process.unwrap_or(ProcessId(0));
+            self.observe_consensus(id, event, cluster, &mut found);
+        }
+        for (invariant, reason) in found {
+            if self.broken(invariant).is_none() {
+                let (step, at) = (step.number, step.at);
+                self.broken.push((invariant, Broken { step, at, reason }));
+            }
+        }
+        self.forget_who();
+    }
+
+    /// Forgets who was first to store, commit or apply, and in which order: nothing that can break
+    /// depends on it, and states that differ in nothing else become one. Reasons are told by a replay.
+    pub(crate) fn forget_who(&mut self) {
+        self.leaders.sort_unstable();
+        self.leaders.dedup();
+        for at in 0..self.stored.len() {
+            if let Some(there) = self.stored.get_mut(at) {
+                there.sort_unstable_by_key(|stored| (stored.term, stored.content));
+                there.iter_mut().for_each(|stored| stored.by = ProcessId(0));
+            }
+        }
+        for at in 0..self.committed.len() {
+            if let Some(committed) = self.committed.get_mut(at) {
+                committed.by = ProcessId(0);
+            }
+        }
+        for at in 0..self.applied.len() {
+            if let Some(applied) = self.applied.get_mut(at) {
+                applied.by = ProcessId(0);
+            }
+        }
+        for at in 0..self.acknowledged.len() {
+            if let Some(put) = self.acknowledged.get_mut(at) {
+                put.index = LogIndex(0);
+            }
+        }
+        self.last_at = SimTime(0);
+    }
+
+    /// About how much stands behind its pointers.
+    pub(crate) fn bytes_behind(&self) -> u64 {
+        let entries = self.stored.len() + self.committed.len() + self.applied.len();
+        640 + 64 * (entries + self.leaders.len() + self.acknowledged.len()) as u64
+    }
+
     /// The part that needs no time, no leases and no stores: what Raft promises.
     #[expect(clippy::wildcard_enum_match_arm, reason = "listens to a few events")]
     pub(crate) fn observe_consensus(

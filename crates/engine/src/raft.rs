@@ -12,6 +12,7 @@ mod log;
 mod membership;
 mod reads;
 mod replication;
+mod search;
 
 pub use log::{Entry, Log};
 pub use membership::Config;

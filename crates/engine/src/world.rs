@@ -8,6 +8,7 @@
 mod book;
 mod carry_out;
 mod clock;
+mod search;
 mod timers;
 
 use std::collections::VecDeque;
@@ -154,7 +155,7 @@ struct Syncing {
 
 /// What survives a crash.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Disk {
+pub(crate) enum Disk {
     None,
     Server(ServerDisk),
     Store(Store),
@@ -1080,7 +1081,7 @@ impl Slot {
 
 impl Disk {
     /// A process as it starts from this disk.
-    fn boot(&self, kind: Kind, setup: &Setup, resources: usize) -> Process {
+    pub(crate) fn boot(&self, kind: Kind, setup: &Setup, resources: usize) -> Process {
         match (kind, self) {
             (Kind::Server, Self::Server(disk)) => {
                 Process::Server(Server::from_disk(disk, setup, resources))
@@ -1095,7 +1096,16 @@ impl Disk {
         }
     }
 
-    fn carry_out(&mut self, write: DiskWrite) {
+    /// What is there of a process that crashes: where disks take no time, its whole log.
+    pub(crate) fn keep(&mut self, process: &Process, setup: &Setup) {
+        if setup.sync == Duration::ZERO
+            && let (Self::Server(disk), Process::Server(server)) = (self, process)
+        {
+            disk.log = server.log().clone();
+        }
+    }
+
+    pub(crate) fn carry_out(&mut self, write: DiskWrite) {
         match (self, write) {
             (Self::Server(disk), DiskWrite::TermVote { term, voted_for }) => {
                 disk.term = term;

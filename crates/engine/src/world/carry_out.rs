@@ -305,15 +305,9 @@ impl World {
             Item::Delivery(_) => true,
         });
         let since = self.now;
-        let durable_at_once = self.setup.sync == Duration::ZERO;
         let (setup, names) = (self.setup.clone(), self.names.clone());
         let slot = self.slot_mut(process);
-        if durable_at_once
-            && let (super::Disk::Server(disk), Process::Server(server)) =
-                (&mut slot.disk, &slot.process)
-        {
-            disk.log = server.log().clone();
-        }
+        slot.disk.keep(&slot.process, &setup);
         slot.status = Status::Crashed { since };
         slot.waiting.clear();
         slot.syncing.clear();
