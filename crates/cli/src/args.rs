@@ -3,6 +3,9 @@
 //! One table row a command, read by hand: there are few. A word that is not understood is an error,
 //! never passed over.
 
+use leasehold_engine::explore::Limits;
+use leasehold_engine::explore::consensus::{Bounds, Goal, Move};
+use leasehold_engine::monitor::Invariant;
 use leasehold_engine::switch::{Position, Switch};
 
 pub(crate) const HELP: &str = "\
@@ -18,6 +21,17 @@ leasehold: holds lessons to their word, and runs lessons and scripts
       --set           turns a switch first; claims are then reported, not judged
       --hashes        prints the state's hash with each step
 
+  leasehold explore FILE --break INVARIANT | --reach CLAIM [--set SWITCH=POSITION]... [--forbid MOVE]...
+                    [--budget KEY=N,...]
+      Searches the servers and clients of a lesson's or a script's world, without time: any message, any
+      timer may come next. Prints a shortest script that breaks the invariant or reaches the claim, for
+      `leasehold run`. A script with time = \"none\" is played first.
+      --set           turns a switch first
+      --forbid        leaves a move out: \"crash\", \"campaign s1\", \"deliver s1>s3\", \"ring s1 heartbeat\"
+      --budget        crashes=1,duplicates=0,puts=1,rings=1: how often; term=3,log=16,in_flight=4: how far;
+                      states=5000000,depth=64,memory=1GB: where to give up
+      Exit codes: 0 it was found, 1 it was not, within the budget
+
 Exit codes: 0 all is well, 1 a claim or a lesson is wrong, 2 called wrongly or a file cannot be read.
 How lessons and scripts are written: lessons/README.md";
 
@@ -26,6 +40,7 @@ pub(crate) enum Command {
     Help,
     Check(Check),
     Run(Run),
+    Explore(Box<Explore>),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,6 +55,25 @@ pub(crate) struct Run {
     pub(crate) file: String,
     pub(crate) set: Vec<(Switch, Position)>,
     pub(crate) hashes: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Explore {
+    pub(crate) file: String,
+    pub(crate) goal: Wanted,
+    pub(crate) set: Vec<(Switch, Position)>,
+    pub(crate) forbid: Vec<String>,
+    pub(crate) bounds: Bounds,
+    pub(crate) limits: Limits,
+    /// The words of the call, for whoever wants to make it again.
+    pub(crate) words: Vec<String>,
+}
+
+/// What to look for; a claim's names are looked up later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Break(Invariant),
+    Reach(String),
 }
 
 /// What is wrong with the command line, and what would be right.
@@ -67,10 +101,11 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, Wrong> {
     match command.as_str() {
         "check" => check(rest).map(Command::Check),
         "run" => run(rest).map(Command::Run),
+        "explore" => explore(rest).map(|search| Command::Explore(Box::new(search))),
         "help" | "--help" | "-h" => Ok(Command::Help),
         other => wrong(
             format!("`{other}` is not a command"),
-            "commands are check and run; leasehold --help tells more",
+            "commands are check, run and explore; leasehold --help tells more",
         ),
     }
 }
@@ -118,6 +153,140 @@ fn run(words: &[String]) -> Result<Run, Wrong> {
         return wrong("run needs a file", "try: leasehold run lessons/a-lease.md");
     }
     Ok(run)
+}
+
+fn explore(words: &[String]) -> Result<Explore, Wrong> {
+    let mut search = Explore {
+        file: String::new(),
+        goal: Wanted::Reach(String::new()),
+        set: Vec::new(),
+        forbid: Vec::new(),
+        bounds: Bounds::default(),
+        limits: Limits {
+            states: 5_000_000,
+            bytes: 1 << 30,
+            depth: 64,
+        },
+        words: words.to_vec(),
+    };
+    let mut goals = 0;
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match word.as_str() {
+            "--set" => search.set.push(switch(rest.next())?),
+            "--break" => {
+                search.goal = Wanted::Break(invariant(rest.next())?);
+                goals += 1;
+            }
+            "--reach" => {
+                let Some(claim) = rest.next() else {
+                    return wrong("--reach needs a claim", "write --reach \"s2 leads term 2\"");
+                };
+                search.goal = Wanted::Reach(claim.clone());
+                goals += 1;
+            }
+            "--forbid" => {
+                let Some(one) = rest.next() else {
+                    let remedy = format!("moves are {}", Move::WORDS);
+                    return wrong("--forbid needs a move", remedy);
+                };
+                search.forbid.push(one.clone());
+            }
+            "--budget" => budget(rest.next(), &mut search)?,
+            option if option.starts_with('-') => {
+                return unknown(option, "--break, --reach, --set, --forbid and --budget");
+            }
+            file if search.file.is_empty() => file.clone_into(&mut search.file),
+            file => {
+                let what = format!("explore takes one file; `{file}` is a second");
+                return wrong(what, "a claim or a move of several words stands in quotes");
+            }
+        }
+    }
+    let example = "try: leasehold explore lessons/isolated-leader.md --break election-safety";
+    if search.file.is_empty() {
+        return wrong("explore needs a file", example);
+    }
+    match goals {
+        0 => wrong("explore needs --break or --reach", example),
+        1 => Ok(search),
+        _ => wrong(
+            "explore looks for one thing",
+            "give --break or --reach once",
+        ),
+    }
+}
+
+fn invariant(value: Option<&String>) -> Result<Invariant, Wrong> {
+    let ids: Vec<&str> = Goal::INVARIANTS.iter().map(|i| i.id()).collect();
+    let known = format!("searched without time are {}", ids.join(", "));
+    let Some(id) = value else {
+        return wrong("--break needs an invariant", known);
+    };
+    match id.parse::<Invariant>() {
+        Ok(found) if Goal::INVARIANTS.contains(&found) => Ok(found),
+        Ok(_) => wrong(format!("{id} needs leases, stores or time"), known),
+        Err(()) => wrong(format!("`{id}` is not an invariant"), known),
+    }
+}
+
+const BUDGET: &str =
+    "crashes, duplicates, puts, rings, term, log, in_flight, states, depth, memory";
+
+fn budget(value: Option<&String>, search: &mut Explore) -> Result<(), Wrong> {
+    let Some(value) = value else {
+        return wrong(
+            "--budget needs keys and numbers",
+            "write --budget crashes=2,term=4",
+        );
+    };
+    for pair in value.split(',') {
+        let (key, number) = pair.split_once('=').unwrap_or((pair, ""));
+        let Explore { bounds, limits, .. } = search;
+        let few = |low: u64| amount(key, number, low, u64::from(Bounds::BUDGET_MAX));
+        match key {
+            "crashes" => bounds.crashes = few(0)? as u8,
+            "duplicates" => bounds.duplicates = few(0)? as u8,
+            "puts" => bounds.puts = few(0)? as u8,
+            "rings" => bounds.rings = few(0)? as u8,
+            "in_flight" => bounds.in_flight = few(1)? as u8,
+            "term" => bounds.term = amount(key, number, 1, 1_000)?,
+            "log" => bounds.log = amount(key, number, 1, 1_000)?,
+            "states" => limits.states = amount(key, number, 1, u64::from(u32::MAX))?,
+            "depth" => limits.depth = amount(key, number, 1, 100_000)? as u32,
+            "memory" => limits.bytes = memory(number)?,
+            _ => {
+                let what = format!("`{key}` is not a key of the budget");
+                return wrong(what, format!("keys are {BUDGET}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn amount(key: &str, number: &str, low: u64, high: u64) -> Result<u64, Wrong> {
+    match number.parse() {
+        Ok(number) if (low..=high).contains(&number) => Ok(number),
+        _ => wrong(
+            format!("{key} cannot be `{number}`"),
+            format!("write a number from {low} to {high}"),
+        ),
+    }
+}
+
+fn memory(text: &str) -> Result<u64, Wrong> {
+    let units = [("GB", 30), ("MB", 20), ("KB", 10)];
+    let split = units
+        .iter()
+        .find_map(|(unit, bits)| Some((text.strip_suffix(unit)?, *bits)));
+    let (number, bits) = split.unwrap_or((text, 0));
+    match number.parse::<u64>().map(|n| n.checked_mul(1 << bits)) {
+        Ok(Some(bytes)) if (1 << 20..=1 << 38).contains(&bytes) => Ok(bytes),
+        _ => wrong(
+            format!("memory cannot be `{text}`"),
+            "write it as in memory=512MB, from 1MB to 256GB",
+        ),
+    }
 }
 
 fn unknown<T>(option: &str, known: &str) -> Result<T, Wrong> {
@@ -185,6 +354,34 @@ mod tests {
         };
         assert_eq!(read("run a.md --set fence=enforce"), Ok(Command::Run(run)));
         assert_eq!(read("check --help"), Ok(Command::Help));
+    }
+
+    #[test]
+    fn a_search_is_read() {
+        let line = "explore a.md --set persist_term_vote=off --break election-safety --forbid crash \
+                    --budget crashes=2,term=4,memory=64MB";
+        let Ok(Command::Explore(search)) = read(line) else {
+            panic!("{:?}", read(line));
+        };
+        assert_eq!(search.goal, Wanted::Break(Invariant::ElectionSafety));
+        assert_eq!(search.forbid, ["crash"]);
+        assert_eq!((search.bounds.crashes, search.bounds.term), (2, 4));
+        assert_eq!(search.limits.bytes, 64 << 20);
+        let wrong = |line: &str| read(line).unwrap_err();
+        assert_eq!(
+            wrong("explore a.md").what,
+            "explore needs --break or --reach"
+        );
+        let unknown = wrong("explore a.md --break honesty");
+        assert_eq!(unknown.what, "`honesty` is not an invariant");
+        assert!(unknown.remedy.contains("election-safety, log-matching"));
+        let timed = wrong("explore a.md --break one-holder");
+        assert_eq!(timed.what, "one-holder needs leases, stores or time");
+        let budget = |budget: &str| wrong(&format!("explore a.md --budget {budget}"));
+        assert_eq!(budget("crash=1").what, "`crash` is not a key of the budget");
+        assert_eq!(budget("crash=1").remedy, format!("keys are {BUDGET}"));
+        assert_eq!(budget("crashes=many").what, "crashes cannot be `many`");
+        assert_eq!(budget("memory=1").what, "memory cannot be `1`");
     }
 
     #[test]

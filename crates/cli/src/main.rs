@@ -1,4 +1,4 @@
-//! The `leasehold` command: holds lessons to their word, and runs lessons and scripts.
+//! The `leasehold` command: holds lessons to their word, runs lessons and scripts, and searches worlds.
 //!
 //! The workshop's bench tool. It reads files and prints; everything it knows comes from the lesson
 //! crate. Exit codes: 0 all is well, 1 a claim or a lesson is wrong, 2 it was called wrongly or a
@@ -6,6 +6,7 @@
 
 mod args;
 mod check;
+mod explore;
 mod files;
 mod out;
 mod run;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         }
         Ok(Command::Check(check)) => check::check(&check),
         Ok(Command::Run(run)) => run::run(&run),
+        Ok(Command::Explore(search)) => explore::explore(&search),
         Err(Wrong { what, remedy }) => {
             eprintln!("leasehold: {what}\n  {remedy}");
             End::Unusable

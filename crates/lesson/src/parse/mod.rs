@@ -7,12 +7,15 @@ mod blocks;
 mod keys;
 mod markdown;
 mod world;
+mod write;
 
 use leasehold_engine::setup::{Names, Setup};
 
 use crate::lesson::{Block, Directive, Lesson, Page, Prose, Stated};
 use crate::place::{Diagnostic, Lines, Place};
 use crate::script;
+
+pub use write::world_block;
 
 use markdown::{Document, Fence, Item, Line, Mark, Section};
 
