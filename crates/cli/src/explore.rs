@@ -160,6 +160,10 @@ fn stage(search: &Explore) -> Result<Stage, Trouble> {
         left_out.push("the time that disks take".to_owned());
         setup.sync = Span::ZERO;
     }
+    if setup.lease_reads {
+        left_out.push("reads by lease".to_owned());
+        setup.lease_reads = false;
+    }
     (setup.loss_ppm, setup.duplication_ppm) = (0, 0);
     setup.untimed = true;
     for (switch, position) in &search.set {
@@ -213,6 +217,7 @@ fn refused(error: Refused) -> Trouble {
                 format!("wake it first: resume {name}"),
             );
         }
+        Refused::LeaseReads => ("reads by lease need a clock", "leave out lease_reads"),
         Refused::Bounds => ("the budget is too large", "write smaller numbers"),
         Refused::Invariant(_) => ("this invariant needs leases or stores", "name another"),
         Refused::Claim(error) => {

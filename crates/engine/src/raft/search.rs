@@ -12,6 +12,7 @@ impl Server {
         self.writer = Writer::default();
         if let Role::Leader(leading) = &mut self.role
             && leading.renewals.is_empty()
+            && leading.reads.is_empty()
         {
             leading.round = 0;
             for progress in &mut leading.progress {

@@ -35,6 +35,8 @@ pub fn world_block(setup: &Setup) -> String {
         election_max,
         election_fixed,
         drift_ppm,
+        lease_reads,
+        sessions_max,
         untimed,
         sync,
         client_timeout,
@@ -86,6 +88,8 @@ pub fn world_block(setup: &Setup) -> String {
     ] {
         block.add(key, *ppm != 0, percent(*ppm));
     }
+    block.add("lease_reads", *lease_reads, lease_reads.to_string());
+    block.add("sessions_max", *sessions_max != 0, sessions_max.to_string());
     let attempts = *client_attempts != plain.client_attempts;
     block.add("client_attempts", attempts, client_attempts.to_string());
     if !switches.is_empty() {

@@ -27,6 +27,8 @@ pub enum Refused {
     Asleep {
         name: String,
     },
+    /// Reads by a leader's lease need a clock.
+    LeaseReads,
     /// A budget above [`super::Bounds::BUDGET_MAX`], or no room on links.
     Bounds,
     /// It is about leases, workers or stores; searched are those of [`Goal::INVARIANTS`].

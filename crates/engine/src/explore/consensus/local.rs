@@ -30,6 +30,9 @@ impl Surroundings {
         if !world.setup().untimed {
             return Err(Refused::Timed);
         }
+        if world.setup().lease_reads {
+            return Err(Refused::LeaseReads);
+        }
         for id in names.ids() {
             let name = || names.name(id).to_owned();
             if !is_searched(names.kind(id)) {
