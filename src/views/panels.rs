@@ -193,7 +193,7 @@ fn switches(tools: &Tools, emit: &Callback<Msg>) -> Html {
                             <p><code>{ switch.name }</code>{ ": " }<b>{ switch.position }</b></p>
                             <p class="quiet">{ switch.sentence }
                                 if let Some(breaks) = switch.breaks
-                                    { { format!(" Guards: {}.", breaks.to_lowercase()) } }</p>
+                                    { { format!(" Guards: {}.", breaks.to_ascii_lowercase()) } }</p>
                             <div class="deeds">{ deed(&switch.turn, "", emit) }{
                                 deed(&switch.compare, "", emit) }</div>
                         </li>

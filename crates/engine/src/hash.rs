@@ -43,6 +43,8 @@ impl Hasher for StableHasher {
         self.write_u64(u64::from(n));
     }
 
+    // In the page, where size counts, a call a word.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn write_u64(&mut self, n: u64) {
         let product = u128::from(self.0 ^ n) * u128::from(MULTIPLIER);
         self.0 = (product as u64) ^ ((product >> 64) as u64) ^ self.0.rotate_left(23);

@@ -221,7 +221,9 @@ impl Director {
             .setup
             .clone()
             .unwrap_or_else(|| lesson.setup.clone());
-        let history = History::new(setup).expect("a lesson's setup is validated when it is read");
+        let Ok(history) = History::new(setup) else {
+            panic!("a lesson's setup is validated when it is read");
+        };
         let run = Run {
             change: None,
             history,
@@ -774,7 +776,9 @@ impl Director {
         let setup = changed(self.runs[0].history.world().setup().clone(), &change);
         let next = self.script.run + 1;
         if next == self.runs.len() {
-            let history = History::new(setup).expect("a switch is turned, nothing else");
+            let Ok(history) = History::new(setup) else {
+                panic!("a switch is turned, nothing else");
+            };
             self.runs.push(Run {
                 change: Some(change.clone()),
                 history,
@@ -794,13 +798,15 @@ impl Director {
             if recorded_next(history).is_some_and(|recorded| *recorded == command) {
                 history.step(&mut step);
             } else {
-                history
-                    .act(command, &mut step)
-                    .expect("its process is checked when it is read");
+                let acted = history.act(command, &mut step);
+                assert!(acted.is_ok(), "its process is checked when it is read");
             }
         }
         let here = self.cues.binary_search(&self.script.at);
-        self.script.replay = Some((0, here.expect("`again` is a directive")));
+        let Ok(here) = here else {
+            panic!("`again` is a directive");
+        };
+        self.script.replay = Some((0, here));
         for (_, watch) in &mut self.script.over_run {
             *watch = Watch::new(watch.claim().clone());
         }

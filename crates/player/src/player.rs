@@ -1467,11 +1467,12 @@ pub fn command_label(command: &Command) -> String {
         | Command::Loss { .. }
         | Command::ClockRate { .. }
         | Command::ClockJump { .. } => {
-            let text = command.to_string();
-            let mut chars = text.chars();
-            chars
-                .next()
-                .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+            // Commands begin with an ASCII letter; Unicode's tables of letters are 24 KB.
+            let mut text = command.to_string();
+            if let Some(first) = text.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
+            text
         }
     }
 }

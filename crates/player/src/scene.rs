@@ -423,7 +423,8 @@ impl Cx<'_> {
                     holds: grant.ended.is_none(),
                     resource: several.then(|| self.names.resource(resource).to_owned()),
                 };
-                ledger.push((grant.from, row));
+                let at = ledger.partition_point(|(from, _)| *from <= grant.from);
+                ledger.insert(at, (grant.from, row));
             }
             waiting.extend(
                 self.world
@@ -433,7 +434,6 @@ impl Cx<'_> {
                     .map(|id| self.name(*id)),
             );
         }
-        ledger.sort_by_key(|(from, _)| *from);
         let ledger = ledger
             .into_iter()
             .rev()

@@ -734,7 +734,7 @@ impl Draw<'_> {
     fn finish(mut self, width: f32) -> Timeline {
         let floor = self.y;
         self.axis(floor);
-        let texts = place(std::mem::take(&mut self.texts), &self.scale, &self.marks);
+        let texts = place(&self.texts, &self.scale, &self.marks);
         self.marks.extend(texts);
         Timeline {
             width,
@@ -813,8 +813,13 @@ pub fn text_width(text: &str) -> f32 {
 }
 
 /// Keeps the texts that cover nothing, those of lower rank first; pulls those at the edges inside.
-fn place(mut texts: Vec<(u8, Mark)>, scale: &Scale, marks: &[Mark]) -> Vec<Mark> {
-    texts.sort_by_key(|(rank, _)| *rank);
+fn place(texts: &[(u8, Mark)], scale: &Scale, marks: &[Mark]) -> Vec<Mark> {
+    let last = texts
+        .iter()
+        .map(|(rank, _)| *rank)
+        .max()
+        .unwrap_or_default();
+    let by_rank = (0..=last).flat_map(|rank| texts.iter().filter(move |text| text.0 == rank));
     let dots: Vec<Rect> = marks
         .iter()
         .filter_map(|mark| match mark {
@@ -825,7 +830,7 @@ fn place(mut texts: Vec<(u8, Mark)>, scale: &Scale, marks: &[Mark]) -> Vec<Mark>
         .collect();
     let mut taken: Vec<Rect> = Vec::new();
     let mut kept = Vec::new();
-    for (_, mark) in texts {
+    for (_, mark) in by_rank {
         let Mark::Text {
             ink,
             x,
@@ -836,9 +841,9 @@ fn place(mut texts: Vec<(u8, Mark)>, scale: &Scale, marks: &[Mark]) -> Vec<Mark>
         else {
             continue;
         };
-        let w = text_width(&text);
+        let w = text_width(text);
         let mut low = match anchor {
-            Anchor::Start => x,
+            Anchor::Start => *x,
             Anchor::Middle => x - w / 2.0,
             Anchor::End => x - w,
         };
@@ -853,11 +858,11 @@ fn place(mut texts: Vec<(u8, Mark)>, scale: &Scale, marks: &[Mark]) -> Vec<Mark>
                 Anchor::End => low + w,
             };
             kept.push(Mark::Text {
-                ink,
+                ink: *ink,
                 x,
-                y,
-                anchor,
-                text,
+                y: *y,
+                anchor: *anchor,
+                text: text.clone(),
             });
         }
     }
@@ -908,7 +913,7 @@ mod tests {
             from: SimTime(0),
             to: SimTime(1),
         };
-        let kept = place(vec![(3, text("less")), (1, text("more"))], &scale, &[]);
+        let kept = place(&[(3, text("less")), (1, text("more"))], &scale, &[]);
         assert_eq!(kept, vec![text("more")]);
     }
 }
