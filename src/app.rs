@@ -53,9 +53,10 @@ impl Component for App {
                 .map(|(name, value)| (name.as_str(), value.as_str())),
         );
         let embed = start.embed;
-        let lessons: Vec<lesson::lesson::Lesson> =
-            postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/lessons.bin")))
-                .expect("the page's own build wrote them");
+        let bytes = include_bytes!(concat!(env!("OUT_DIR"), "/lessons.bin"));
+        let Ok::<Vec<lesson::lesson::Lesson>, _>(lessons) = postcard::from_bytes(bytes) else {
+            panic!("the page's own build wrote them");
+        };
         let lessons = lessons.into_iter().map(std::sync::Arc::new).collect();
         let kept = |name| if embed { None } else { browser::kept(name) };
         let opening = Opening {

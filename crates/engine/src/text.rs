@@ -97,7 +97,7 @@ impl<'a> Words<'a> {
                     }
                 }
                 let Some(end) = closed else {
-                    let found = line[start..].to_owned();
+                    let found = line.get(start..).unwrap_or_default().to_owned();
                     return Err(ParseError {
                         column: word_column,
                         found,
@@ -106,7 +106,7 @@ impl<'a> Words<'a> {
                 };
                 words.push(Word {
                     column: word_column,
-                    text: &line[start..end],
+                    text: line.get(start..end).unwrap_or_default(),
                     quoted: Some(value),
                 });
                 continue;
@@ -122,7 +122,7 @@ impl<'a> Words<'a> {
             }
             words.push(Word {
                 column: word_column,
-                text: &line[start..end],
+                text: line.get(start..end).unwrap_or_default(),
                 quoted: None,
             });
         }

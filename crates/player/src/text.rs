@@ -119,8 +119,8 @@ pub fn spoken(text: &str) -> String {
         return text.to_owned();
     }
     let cut: String = text.chars().take(MOST - 1).collect();
-    let end = cut.rfind(' ').unwrap_or(cut.len());
-    format!("{}…", cut[..end].trim_end_matches([',', ';', ':', '.']))
+    let (whole, _) = cut.rsplit_once(' ').unwrap_or((&cut, ""));
+    format!("{}…", whole.trim_end_matches([',', ';', ':', '.']))
 }
 
 /// A name as a list reads it: `A`, `A and B`, `A, B and C`.

@@ -184,7 +184,10 @@ fn at_most() -> String {
 }
 
 fn unknown(name: &str, known: &str, what: &str) -> Trouble {
-    let names: Vec<&str> = known.split(", ").collect();
+    let names: Vec<&str> = known
+        .split([',', ' '])
+        .filter(|name| !name.is_empty())
+        .collect();
     let list = format!("known are {known}");
     let remedy =
         nearest(name, names).map_or(list, |near| format!("did you mean `{near}`? {known}"));

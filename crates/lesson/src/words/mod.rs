@@ -30,7 +30,8 @@ pub fn span(span: Duration) -> String {
     let unit = text
         .find(|c: char| c.is_ascii_alphabetic())
         .unwrap_or(text.len());
-    format!("{} {}", &text[..unit], &text[unit..])
+    let (figure, unit) = text.split_at_checked(unit).unwrap_or_default();
+    format!("{figure} {unit}")
 }
 
 /// A moment of the run in seconds to a tenth: `6.2 s`.
