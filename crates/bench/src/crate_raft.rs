@@ -1,4 +1,4 @@
-//! The other side: three nodes of the `raft` crate, and one queue of messages between them.
+//! The other side: the nodes of the `raft` crate, and one queue of messages between them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,7 +6,6 @@ use raft::eraftpb::{ConfState, Entry, Message};
 use raft::storage::MemStorage;
 use raft::{Config, RawNode, StateRole};
 
-use crate::SERVERS;
 use crate::stopwatch::Stopwatch;
 use crate::workload::{KEYS, Run, Workload};
 
@@ -32,8 +31,8 @@ struct Cluster {
 const LEADER: usize = 0;
 
 impl Cluster {
-    fn new(settings: Settings) -> Self {
-        let voters: Vec<u64> = (1..=u64::from(SERVERS)).collect();
+    fn new(servers: u8, settings: Settings) -> Self {
+        let voters: Vec<u64> = (1..=u64::from(servers)).collect();
         let nodes = voters.iter().map(|id| {
             let storage =
                 MemStorage::new_with_conf_state(ConfState::from((voters.clone(), vec![])));
@@ -154,7 +153,7 @@ fn no_log() -> slog::Logger {
 }
 
 pub(crate) fn run(workload: Workload, settings: Settings) -> Run {
-    let mut cluster = Cluster::new(settings);
+    let mut cluster = Cluster::new(workload.servers, settings);
     let mut put = 0;
     let stopwatch = Stopwatch::start();
     loop {

@@ -11,7 +11,6 @@ use leasehold_engine::setup::{CLIENTS_MAX, Kind, Setup};
 use leasehold_engine::units::{Duration, ProcessId, RequestId};
 use leasehold_engine::world::World;
 
-use crate::SERVERS;
 use crate::stopwatch::Stopwatch;
 use crate::workload::{KEYS, Run, Workload};
 
@@ -21,13 +20,14 @@ pub(crate) enum Mode {
     Unexplained,
 }
 
-fn setup(clients: usize) -> Setup {
+fn setup(servers: u8, clients: usize) -> Setup {
+    let timeouts = (0..u64::from(servers)).map(|n| Duration::millis(1_500 + 500 * n));
     Setup {
-        servers: SERVERS,
+        servers,
         clients: (1..=clients).map(|n| format!("c{n}")).collect(),
         latency_min: Duration::millis(1),
         latency_max: Duration::millis(1),
-        election_fixed: [1_500, 2_000, 2_500].map(Duration::millis).to_vec(),
+        election_fixed: timeouts.collect(),
         ..Setup::default()
     }
 }
@@ -43,8 +43,8 @@ struct Track {
 }
 
 impl Track {
-    fn new(clients: usize, mode: Mode) -> Self {
-        let world = World::new(setup(clients)).expect("the setup is sound");
+    fn new(servers: u8, clients: usize, mode: Mode) -> Self {
+        let world = World::new(setup(servers, clients)).expect("the setup is sound");
         let (leader, _) = world
             .truth()
             .leader()
@@ -84,7 +84,7 @@ impl Track {
 
 pub(crate) fn run(workload: Workload, mode: Mode) -> Run {
     let clients = usize::try_from(workload.in_flight).unwrap_or(usize::MAX);
-    let mut track = Track::new(clients.min(CLIENTS_MAX), mode);
+    let mut track = Track::new(workload.servers, clients.min(CLIENTS_MAX), mode);
     let seconds = if clients <= CLIENTS_MAX {
         by_clients(&mut track, workload)
     } else {

@@ -1,4 +1,5 @@
-//! The engine's speed beside the `raft` crate's on the same replicated workload, in one run.
+//! The engine's speed beside the `raft` crate's on the same replicated workload, what a recorded run
+//! costs, and the engine's speed in wasm, in one run.
 //!
 //! A race on one track in one afternoon: both sides take turns, and the median of the rounds counts.
 //! Absolute numbers depend on the machine, so what matters is the ratio. It measures no browser and no
@@ -6,29 +7,36 @@
 
 mod crate_raft;
 mod engine;
+mod memory;
+mod record;
 mod stopwatch;
+mod wasm;
 mod workload;
 
 use std::process::ExitCode;
 
 use workload::{Run, Workload};
 
-const SERVERS: u8 = 3;
-const WORKLOADS: [Workload; 3] = [
-    Workload {
-        entries: 100_000,
-        in_flight: 1,
-    },
-    Workload {
-        entries: 100_000,
-        in_flight: 4,
-    },
-    Workload {
-        entries: 100_000,
-        in_flight: 64,
-    },
+#[global_allocator]
+static ALLOCATOR: memory::Counting = memory::Counting;
+
+const ENTRIES: u64 = 50_000;
+const WORKLOADS: [Workload; 5] = [
+    workload(3, 1),
+    workload(3, 4),
+    workload(3, 64),
+    workload(5, 1),
+    workload(5, 64),
 ];
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 5;
+
+const fn workload(servers: u8, in_flight: u64) -> Workload {
+    Workload {
+        servers,
+        entries: ENTRIES,
+        in_flight,
+    }
+}
 
 /// One who runs the workload: its name, what it does, and how.
 struct Side {
@@ -62,7 +70,7 @@ const SIDES: [Side; 4] = [
 
 fn main() -> ExitCode {
     println!(
-        "{SERVERS} servers, one leader throughout; an entry counts when the leader has applied it."
+        "Three or five servers, one leader throughout; an entry counts when the leader has applied it."
     );
     println!(
         "Messages are delivered in order, in memory; nothing is lost; nothing waits for a disk."
@@ -96,7 +104,14 @@ fn main() -> ExitCode {
         }
     }
     print_table(&lines);
-    ExitCode::SUCCESS
+    record::run();
+    match wasm::run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Entries and steps a second of each side.
@@ -109,9 +124,13 @@ fn race(workload: Workload) -> Result<Medians, String> {
         let runs = SIDES.each_ref().map(|side| (side.run)(workload));
         for (side, run) in SIDES.iter().zip(&runs) {
             if run.applied < workload.entries {
-                let Workload { entries, in_flight } = workload;
+                let Workload {
+                    servers,
+                    entries,
+                    in_flight,
+                } = workload;
                 return Err(format!(
-                    "{}: {} of {entries} entries applied with {in_flight} in flight",
+                    "{}: {} of {entries} entries applied by {servers} servers with {in_flight} in flight",
                     side.name, run.applied,
                 ));
             }
@@ -141,14 +160,15 @@ fn middle(mut values: Vec<f64>) -> f64 {
 fn print_table(lines: &[(Workload, Medians)]) {
     println!();
     println!(
-        "{:>9}  {:12} {:>12} {:>12} {:>14} {:>13}",
-        "in flight", "side", "entries/s", "steps/s", "to raft crate", "to raft lean"
+        "{:>7} {:>9}  {:12} {:>12} {:>12} {:>14} {:>13}",
+        "servers", "in flight", "side", "entries/s", "steps/s", "to raft crate", "to raft lean"
     );
     for (workload, medians) in lines {
         let [.., (default, _), (lean, _)] = *medians;
         for (side, (entries, steps)) in SIDES.iter().zip(medians) {
             println!(
-                "{:>9}  {:12} {entries:>12.0} {steps:>12.0} {:>14.2} {:>13.2}",
+                "{:>7} {:>9}  {:12} {entries:>12.0} {steps:>12.0} {:>14.2} {:>13.2}",
+                workload.servers,
                 workload.in_flight,
                 side.name,
                 entries / default,

@@ -3,6 +3,7 @@
 /// How much is replicated, and how many entries are on their way at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Workload {
+    pub(crate) servers: u8,
     pub(crate) entries: u64,
     pub(crate) in_flight: u64,
 }

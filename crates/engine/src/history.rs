@@ -260,6 +260,14 @@ impl History {
         self.current = self.branches.len() - 1;
     }
 
+    /// The step that a seek to `to` begins at, if it comes from elsewhere.
+    #[must_use]
+    pub fn checkpoint_before(&self, to: StepNumber) -> StepNumber {
+        let checkpoints = &self.here().checkpoints;
+        let at = checkpoints.partition_point(|(n, _)| *n <= to.0) - 1;
+        StepNumber(checkpoints[at].0)
+    }
+
     /// Winds to the moment at which exactly `to` steps are taken; no further than the branch's end.
     pub fn seek(&mut self, to: StepNumber) {
         let to = to.0.min(self.end().step.0);
