@@ -130,6 +130,11 @@ pub enum Command {
     Campaign {
         server: String,
     },
+    /// `transfer s1 -> s2`: the leader s1 hands over to s2.
+    Transfer {
+        from: String,
+        to: String,
+    },
     /// `set fence off`, `set fence off at orders`
     Set {
         switch: Switch,
@@ -179,6 +184,19 @@ pub enum CommandError {
     },
     SameProcess {
         name: String,
+    },
+    /// It does not lead, and has nothing to hand over.
+    NotLeader {
+        name: String,
+    },
+    /// It has no vote, and cannot lead.
+    NoVote {
+        name: String,
+    },
+    /// It hands over to that one already; asking again does not give it more time.
+    HandingOver {
+        name: String,
+        to: String,
     },
     Range {
         low: Duration,
@@ -286,6 +304,7 @@ impl fmt::Display for Command {
             Self::Acquire { worker, resource } => write!(f, "acquire {worker} {resource}"),
             Self::Release { worker } => write!(f, "release {worker}"),
             Self::Campaign { server } => write!(f, "campaign {server}"),
+            Self::Transfer { from, to } => write!(f, "transfer {from} -> {to}"),
             Self::Set {
                 switch,
                 position,
@@ -411,6 +430,10 @@ fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
         "campaign" => Command::Campaign {
             server: words.name()?,
         },
+        "transfer" => {
+            let (from, to) = one_way(words)?;
+            Command::Transfer { from, to }
+        }
         "set" => set(words)?,
         _ => return Err(words.error_before(Expected::Command)),
     })
@@ -528,6 +551,7 @@ mod tests {
             "acquire A orders",
             "release A",
             "campaign s2",
+            "transfer s1 -> s2",
             "set fence off",
             "set fence enforce at orders",
         ] {

@@ -29,6 +29,7 @@ pub enum MessageKind {
     Vote,
     PreVote,
     PreVoteAnswer,
+    TimeoutNow,
     Heartbeat,
     Append,
     AppendAnswer,
@@ -59,6 +60,8 @@ pub enum TimerKind {
     Heartbeat,
     /// When a leader next looks whether it has heard a majority.
     Quorum,
+    /// A leader has been handing over for an election timeout.
+    Transfer,
     /// A leader's earliest lease expiry.
     Expiry,
     /// A worker asks, or asks again.
@@ -80,7 +83,7 @@ pub enum TimerKind {
 }
 
 impl TimerKind {
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
 }
 
 /// What the scheduler did in a step.
@@ -440,6 +443,18 @@ pub enum Event {
         term: Term,
         entry: EntryKind,
     },
+    /// A leader hands over: it brings `to` up to date, and then tells it to stand.
+    HandoverBegan {
+        to: ProcessId,
+    },
+    HandoverGivenUp {
+        to: ProcessId,
+    },
+    /// A leader that hands over takes no new work.
+    WorkRefused {
+        asker: ProcessId,
+        to: ProcessId,
+    },
     /// A request reached a server that does not lead.
     NotLeaderAnswered {
         asker: ProcessId,
@@ -755,6 +770,9 @@ impl Event {
             Self::ProbedBack { .. } => "probed-back",
             Self::CommitAdvanced { .. } => "commit-advanced",
             Self::EntryApplied { .. } => "entry-applied",
+            Self::HandoverBegan { .. } => "handover-began",
+            Self::HandoverGivenUp { .. } => "handover-given-up",
+            Self::WorkRefused { .. } => "work-refused",
             Self::NotLeaderAnswered { .. } => "not-leader-answered",
             Self::ReadReceived { .. } => "read-received",
             Self::ReadIndexAsked { .. } => "read-index-asked",

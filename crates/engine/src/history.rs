@@ -577,6 +577,8 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::VoteRefused { .. }
         | Event::BecameLeader { .. }
         | Event::SteppedDown { .. }
+        | Event::HandoverBegan { .. }
+        | Event::HandoverGivenUp { .. }
         | Event::EntriesRemoved { .. }
         | Event::AppendRefused { .. }
         | Event::LeaseGranted { .. }
@@ -638,6 +640,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::ProbedBack { .. }
         | Event::CommitAdvanced { .. }
         | Event::EntryApplied { .. }
+        | Event::WorkRefused { .. }
         | Event::NotLeaderAnswered { .. }
         | Event::RequestRepeated { .. }
         | Event::NothingToDo { .. }

@@ -159,6 +159,10 @@ pub enum Input {
     },
     Release,
     Campaign,
+    /// Hand over to this server, another voter.
+    Transfer {
+        to: ProcessId,
+    },
 }
 
 /// What a process sees of the world in a step, and where its effects and facts go.

@@ -1,12 +1,13 @@
 //! The consensus server: elections, log replication, commit, and the lease service on top.
 //!
 //! A committee that keeps one minute book: it elects a chair for a numbered term, the chair dictates,
-//! and a line counts once a majority has written it down. Left out here: snapshots,
-//! membership and transfer.
+//! and a line counts once a majority has written it down. Left out here: snapshots
+//! and membership.
 //!
 //! Where Raft and libraries differ we follow the paper: a stale append is answered with the higher term.
 
 mod election;
+mod handover;
 mod leases;
 mod log;
 mod membership;
@@ -34,6 +35,8 @@ pub enum Message {
         term: Term,
         last_index: LogIndex,
         last_term: Term,
+        /// Its leader told it to stand: that the leader is fresh is no reason to ignore it.
+        handover: bool,
     },
     Vote {
         term: Term,
@@ -49,6 +52,10 @@ pub enum Message {
     PreVoteAnswer {
         term: Term,
         granted: bool,
+    },
+    /// From a leader that hands over: stand now.
+    TimeoutNow {
+        term: Term,
     },
     /// A heartbeat when it has no entries.
     Append {
@@ -88,6 +95,7 @@ impl Message {
             Self::Vote { .. } => MessageKind::Vote,
             Self::PreVote { .. } => MessageKind::PreVote,
             Self::PreVoteAnswer { .. } => MessageKind::PreVoteAnswer,
+            Self::TimeoutNow { .. } => MessageKind::TimeoutNow,
             Self::Append { entries, .. } if entries.is_empty() => MessageKind::Heartbeat,
             Self::Append { .. } => MessageKind::Append,
             Self::AppendAnswer { .. } => MessageKind::AppendAnswer,
@@ -102,6 +110,7 @@ impl Message {
             | Self::Vote { term, .. }
             | Self::PreVote { term, .. }
             | Self::PreVoteAnswer { term, .. }
+            | Self::TimeoutNow { term }
             | Self::Append { term, .. }
             | Self::AppendAnswer { term, .. }
             | Self::ReadIndex { term, .. }
@@ -110,15 +119,40 @@ impl Message {
     }
 }
 
-/// What a leader knows of one server.
+/// What a leader does about one server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Pace {
+    /// It looks for the last entry on which their logs agree.
+    #[default]
+    Probe,
+    /// Their logs agree up to what was answered, and the rest is on its way.
+    Replicate,
+}
+
+/// What a leader knows of one server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Progress {
+    pub pace: Pace,
     /// The next entry to send.
     pub next: LogIndex,
     /// The highest entry known to be durable there.
     pub matched: LogIndex,
     /// The latest round of heartbeats that it answered in this term.
     round: u64,
+    /// The last entry of each append that is on its way, oldest first; kept where `append_window` limits them.
+    flying: Vec<LogIndex>,
+}
+
+impl Progress {
+    /// Whether one more append with entries may set out.
+    fn has_room(&self, setup: &Setup) -> bool {
+        let most = match (self.pace, setup.append_window) {
+            (_, 0) => return true,
+            (Pace::Probe, _) => 1,
+            (Pace::Replicate, window) => window,
+        };
+        self.flying.len() < most as usize
+    }
 }
 
 /// A renewal that waits until a majority has confirmed the leader.
@@ -131,6 +165,14 @@ struct Renewal {
     round: u64,
 }
 
+/// A handover under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Handover {
+    to: ProcessId,
+    /// It had every entry and was told to stand.
+    told: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Leading {
     /// By server, in order of id.
@@ -141,6 +183,7 @@ struct Leading {
     heard: Option<ProcessSet>,
     reads: Vec<reads::Unconfirmed>,
     lease: reads::ReadLease,
+    handover: Option<Handover>,
     /// The first entry of this term; the state machine is current once it is applied.
     first_index: LogIndex,
     /// Grants per resource since this server leads (`durable_token_counter` off).
@@ -382,7 +425,9 @@ impl Server {
                 let authority = self.authority();
                 self.writer.on_write(store, value, authority, cx);
             }
+            Input::Timer(TimerKind::Transfer) => self.give_up_handover(cx),
             Input::Campaign => self.on_campaign(cx),
+            Input::Transfer { to } => self.hand_over(to, cx),
             Input::Timer(
                 TimerKind::Ask
                 | TimerKind::Renew
@@ -439,6 +484,7 @@ impl Server {
         if was_leader {
             cx.cancel_timer(TimerKind::Heartbeat);
             cx.cancel_timer(TimerKind::Quorum);
+            cx.cancel_timer(TimerKind::Transfer);
             cx.cancel_timer(TimerKind::Expiry);
             self.reset_election_timer(cx);
             self.look_at_own_role(cx);

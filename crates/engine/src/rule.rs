@@ -46,6 +46,10 @@ rules! {
     AskBeforeStanding = "ask-before-standing", "dissertation §9.6";
     FreshLeaderShields = "fresh-leader-shields", "dissertation §4.2.3";
     LeaderNeedsQuorum = "leader-needs-quorum", "dissertation §6.2";
+    ToldToStand = "told-to-stand", "dissertation §3.10";
+    HandoverBringsUpToDate = "handover-brings-up-to-date", "dissertation §3.10";
+    NoWorkDuringHandover = "no-work-during-handover", "dissertation §3.10";
+    HandoverHasItsTime = "handover-has-its-time", "dissertation §3.10";
     VoteOncePerTerm = "vote-once-per-term", "Raft §5.2";
     VoteForUpToDateLog = "vote-for-up-to-date-log", "Raft §5.4.1";
     MajorityElects = "majority-elects", "Raft §5.2";

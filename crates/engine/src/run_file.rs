@@ -133,7 +133,7 @@ impl<T: Setting + Default> Setting for Vec<T> {
 }
 
 /// Every setting with its name.
-fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 29] {
+fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 31] {
     [
         ("seed", &mut setup.seed),
         ("servers", &mut setup.servers),
@@ -158,6 +158,8 @@ fn settings(setup: &mut Setup) -> [(&'static str, &mut dyn Setting); 29] {
         ("election_max", &mut setup.election_max),
         ("election_fixed", &mut setup.election_fixed),
         ("drift_ppm", &mut setup.drift_ppm),
+        ("append_batch", &mut setup.append_batch),
+        ("append_window", &mut setup.append_window),
         ("sync", &mut setup.sync),
         ("client_timeout", &mut setup.client_timeout),
         ("client_attempts", &mut setup.client_attempts),

@@ -57,6 +57,11 @@ pub struct Setup {
     /// How much faster one clock may run than another, in parts per million, as every process takes it for
     /// granted: "clock drift bound" in Ongaro's dissertation §6.4.1. Zero: all clocks have one rate.
     pub drift_ppm: u32,
+    /// The most entries in one append.
+    pub append_batch: u32,
+    /// The most appends with entries on their way to one server, of which a leader that does not know where
+    /// the logs agree has one; 0: no limit.
+    pub append_window: u32,
     /// How long a sync to disk takes; zero means durable at once.
     pub sync: Duration,
     pub client_timeout: Duration,
@@ -97,6 +102,8 @@ impl Default for Setup {
             election_max: Duration::secs(3),
             election_fixed: Vec::new(),
             drift_ppm: 0,
+            append_batch: 64,
+            append_window: 0,
             sync: Duration::ZERO,
             client_timeout: Duration::secs(1),
             client_attempts: 4,
@@ -149,8 +156,12 @@ pub enum SetupError {
         given: usize,
         servers: u8,
     },
-    Attempts {
+    /// A number outside `low..=high`.
+    Count {
+        field: &'static str,
         given: u32,
+        low: u32,
+        high: u32,
     },
     Switch {
         given: String,
@@ -200,10 +211,19 @@ impl Setup {
                 return Err(SetupError::Ppm { field, given });
             }
         }
-        if !(1..=100).contains(&self.client_attempts) {
-            return Err(SetupError::Attempts {
-                given: self.client_attempts,
-            });
+        for (field, given, low, high) in [
+            ("client_attempts", self.client_attempts, 1, 100),
+            ("append_batch", self.append_batch, 1, 1_000),
+            ("append_window", self.append_window, 0, 1_000),
+        ] {
+            if given < low || high < given {
+                return Err(SetupError::Count {
+                    field,
+                    given,
+                    low,
+                    high,
+                });
+            }
         }
         self.positions()?;
         Ok(names)

@@ -26,10 +26,11 @@ enum Trouble {
     WallJump,
     Rate,
     Campaign,
+    Transfer,
     Release,
 }
 
-const TROUBLES: [Trouble; 11] = [
+const TROUBLES: [Trouble; 12] = [
     Trouble::Pause,
     Trouble::Crash,
     Trouble::Cut,
@@ -40,6 +41,7 @@ const TROUBLES: [Trouble; 11] = [
     Trouble::WallJump,
     Trouble::Rate,
     Trouble::Campaign,
+    Trouble::Transfer,
     Trouble::Release,
 ];
 
@@ -256,6 +258,12 @@ impl Swarm {
             Trouble::Campaign => Some(Command::Campaign {
                 server: self.name(world, &[Kind::Server])?,
             }),
+            Trouble::Transfer => {
+                let (leader, _) = world.truth().leader()?;
+                let from = world.names().name(leader).to_owned();
+                let to = self.name(world, &[Kind::Server])?;
+                Some(Command::Transfer { from, to })
+            }
             Trouble::Release => {
                 let worker = self.name(world, &[Kind::Worker])?;
                 let resource = world.names().resources().first()?.clone();

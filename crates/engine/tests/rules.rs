@@ -139,6 +139,16 @@ rules_reached! {
     rule_leader_needs_quorum: LeaderNeedsQuorum of S1,
         play::with_switch(stage(), Switch::CheckQuorum, "on"), "partition s1 | s2 s3\nrun 3s",
         [Event::SteppedDown { term: Term(1) }];
+    rule_told_to_stand: ToldToStand of S2, stage(), "transfer s1 -> s2\nrun 100ms",
+        [Event::ElectionStarted { term: Term(2) }];
+    rule_handover_brings_up_to_date: HandoverBringsUpToDate of S1, stage(), "transfer s1 -> s2",
+        [Event::HandoverBegan { to: S2 }];
+    rule_no_work_during_handover: NoWorkDuringHandover of S1, stage(),
+        "crash s2\ntransfer s1 -> s2\nput c1 x \"1\"\nrun 100ms",
+        [Event::WorkRefused { asker: C1, to: S2 }];
+    rule_handover_has_its_time: HandoverHasItsTime of S1, stage(),
+        "crash s2\ntransfer s1 -> s2\nrun 2s",
+        [Event::HandoverGivenUp { to: S2 }];
     rule_vote_once_per_term: VoteOncePerTerm of S2,
         Setup { election_fixed: [1, 1, 3].map(Duration::secs).to_vec(), ..cold() }, "run 1.1s",
         [Event::VoteRefused { candidate: S1, term: Term(1), why: VoteRefusal::VotedFor(S2) }];
@@ -492,7 +502,7 @@ fn random_command(dice: &mut Dice) -> Command {
     const WORKERS: &[&str] = &["A", "B"];
     let (one, other) = (dice.pick(ALL), dice.pick(ALL));
     let worker = dice.pick(WORKERS);
-    let text = match dice.below(22) {
+    let text = match dice.below(23) {
         0 | 1 => format!("pause {one}"),
         2 => format!("pause {worker} before send"),
         3 | 4 => format!("resume {one}"),
@@ -510,6 +520,7 @@ fn random_command(dice: &mut Dice) -> Command {
         17 => format!("acquire {worker} {}", dice.pick(&["orders", "mail"])),
         18 => format!("release {worker}"),
         19 => format!("campaign {}", dice.pick(&["s1", "s2", "s3"])),
+        21 => format!("transfer {} -> {}", dice.pick(ALL), dice.pick(ALL)),
         20 => format!("drop {one}>{other}#{}", 1 + dice.below(40)),
         _ => {
             let switch = Switch::ALL[dice.below(Switch::ALL.len())].name();

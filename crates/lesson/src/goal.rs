@@ -70,6 +70,7 @@ verbs! {
     Acquire = "acquire", "acquires", false;
     Release = "release", "releases", false;
     Campaign = "campaign", "campaigns", true;
+    Transfer = "transfer", "transfers", true;
     Set = "set", "sets", true;
 }
 
@@ -97,6 +98,7 @@ impl Verb {
             Command::Acquire { .. } => Self::Acquire,
             Command::Release { .. } => Self::Release,
             Command::Campaign { .. } => Self::Campaign,
+            Command::Transfer { .. } => Self::Transfer,
             Command::Set { .. } => Self::Set,
         }
     }

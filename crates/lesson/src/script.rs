@@ -333,6 +333,11 @@ fn check_command(command: &Command, names: &Names) -> Result<(), CommandError> {
         }
         Command::Release { worker } => one(worker, Kind::Worker, "worker"),
         Command::Campaign { server } => one(server, Kind::Server, "server"),
+        Command::Transfer { from, to } => {
+            one(from, Kind::Server, "server")?;
+            one(to, Kind::Server, "server")?;
+            link(from, to)
+        }
         Command::Set { at, .. } => at.as_ref().map_or(Ok(()), any),
         Command::Heal => Ok(()),
     }

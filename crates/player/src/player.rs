@@ -808,6 +808,7 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
         | MessageKind::Vote
         | MessageKind::PreVote
         | MessageKind::PreVoteAnswer
+        | MessageKind::TimeoutNow
         | MessageKind::Append
         | MessageKind::Put
         | MessageKind::PutAnswer
@@ -823,6 +824,7 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
         | MessageKind::Vote
         | MessageKind::PreVote
         | MessageKind::PreVoteAnswer
+        | MessageKind::TimeoutNow
         | MessageKind::Heartbeat
         | MessageKind::Append
         | MessageKind::AppendAnswer
@@ -1448,6 +1450,7 @@ pub fn command_label(command: &Command) -> String {
         Command::Acquire { worker, resource } => format!("Let {worker} ask for {resource}"),
         Command::Release { worker } => format!("Let {worker} give the lease back"),
         Command::Campaign { server } => format!("Let {server} stand for election"),
+        Command::Transfer { from, to } => format!("Let {from} hand over to {to}"),
         Command::Set {
             switch,
             position,

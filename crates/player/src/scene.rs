@@ -838,7 +838,8 @@ impl Cx<'_> {
             MessageKind::RequestVote
             | MessageKind::Vote
             | MessageKind::PreVote
-            | MessageKind::PreVoteAnswer => Look::Tick(Tone::Plain),
+            | MessageKind::PreVoteAnswer
+            | MessageKind::TimeoutNow => Look::Tick(Tone::Plain),
             MessageKind::Heartbeat
             | MessageKind::Append
             | MessageKind::AppendAnswer
@@ -983,6 +984,7 @@ pub const fn kind_word(kind: MessageKind) -> &'static str {
         MessageKind::Vote => "vote",
         MessageKind::PreVote => "pre-vote request",
         MessageKind::PreVoteAnswer => "pre-vote answer",
+        MessageKind::TimeoutNow => "order to stand",
         MessageKind::Heartbeat => "heartbeat",
         MessageKind::Append => "append",
         MessageKind::AppendAnswer => "append answer",

@@ -18,18 +18,30 @@ use crate::units::{LogIndex, ProcessId, RequestId, ResourceId, Token};
 impl Server {
     pub(super) fn on_ask<R: Recorder>(&mut self, asker: ProcessId, ask: Ask, cx: &mut Cx<'_, R>) {
         let Ask { request, what } = ask;
-        if !self.is_leader() {
-            let to = match what {
-                AskWhat::Acquire { .. } => AnswerTo::Acquire,
-                AskWhat::Renew { .. } => AnswerTo::Renew,
-                AskWhat::Release { .. } => AnswerTo::Release,
-                AskWhat::Put { .. } => AnswerTo::Put,
-                AskWhat::Register => AnswerTo::Register,
-                AskWhat::Get { key, how, floor } => {
-                    return self.on_get(asker, request, (key, how, floor), cx);
-                }
-            };
-            return self.turn_away(asker, request, to, cx);
+        let kind = match what {
+            AskWhat::Acquire { .. } => AnswerTo::Acquire,
+            AskWhat::Renew { .. } => AnswerTo::Renew,
+            AskWhat::Release { .. } => AnswerTo::Release,
+            AskWhat::Put { .. } => AnswerTo::Put,
+            AskWhat::Register => AnswerTo::Register,
+            AskWhat::Get { .. } => AnswerTo::Get,
+        };
+        // Any server may be asked to read.
+        if !self.is_leader() && kind != AnswerTo::Get {
+            return self.turn_away(asker, request, kind, cx);
+        }
+        // Reads and renewals are no entries: they keep until the handover is over, one way or the other.
+        if let Some(to) = self.transferring()
+            && !matches!(kind, AnswerTo::Get | AnswerTo::Renew)
+        {
+            cx.fact(Rule::NoWorkDuringHandover, || Event::WorkRefused {
+                asker,
+                to,
+            });
+            // No hint: the successor does not lead yet.
+            let hint = None;
+            answer(asker, request, AnswerWhat::NotLeader { hint }, kind, cx);
+            return;
         }
         match what {
             AskWhat::Acquire { resource } => self.on_acquire(asker, request, resource, cx),

@@ -4,16 +4,13 @@
 //! majority has it.
 
 use super::election::refuse_vote;
-use super::{Entry, Handed, Message, Role, Server};
+use super::{Entry, Handed, Message, Pace, Role, Server};
 use crate::event::{AppendRefusal, Event, TimerKind, VoteRefusal};
 use crate::process::{Cx, DiskWrite, Effect, Message as Envelope, Recorder};
 use crate::registry::Op;
 use crate::rule::Rule;
 use crate::switch::Switch;
 use crate::units::{Duration, LogIndex, ProcessId, Term};
-
-/// Entries in one append: more go in the next.
-const APPEND_BATCH: usize = 64;
 
 impl Server {
     pub(super) fn on_raft<R: Recorder>(
@@ -27,7 +24,10 @@ impl Server {
         // A leader that was just heard, or that one is, shields from calls for a later term.
         let calls = matches!(
             message,
-            Message::RequestVote { .. } | Message::PreVote { .. }
+            Message::RequestVote {
+                handover: false,
+                ..
+            } | Message::PreVote { .. }
         );
         if calls
             && self.term < term
@@ -63,9 +63,12 @@ impl Server {
             Message::PreVoteAnswer { granted, .. } => {
                 self.on_pre_vote_answer(from, (term, granted), cx);
             }
-            Message::Vote { .. } | Message::AppendAnswer { .. } if stale => {
+            Message::Vote { .. } | Message::AppendAnswer { .. } | Message::TimeoutNow { .. }
+                if stale =>
+            {
                 cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored { from });
             }
+            Message::TimeoutNow { .. } => self.on_timeout_now(from, cx),
             Message::Vote { granted, .. } => self.on_vote(from, granted, cx),
             Message::Append { round, .. } if stale && cx.is_on(Switch::StaleTermCheck) => {
                 cx.fact(Rule::StaleTermRefused, || Event::AppendRefused {
@@ -146,9 +149,14 @@ impl Server {
                     let last = self.log.last_index();
                     (AppendRefusal::LogShort { last }, last)
                 }
+                // All of this wrong term goes; and where the term is too high, all that is too high, because
+                // terms never fall along a log.
                 Some(there) => {
-                    let first = self.log.first_of_term_at(previous_index);
-                    (AppendRefusal::OtherTerm { there }, first.previous())
+                    let mut hint = self.log.first_of_term_at(previous_index).previous();
+                    while self.log.term_at(hint).is_some_and(|t| previous_term < t) {
+                        hint = hint.previous();
+                    }
+                    (AppendRefusal::OtherTerm { there }, hint)
                 }
             };
             cx.fact(Rule::AppendNeedsPrevious, || Event::AppendRefused {
@@ -281,6 +289,8 @@ impl Server {
         let progress = &mut leading.progress[usize::from(follower.0)];
         progress.round = progress.round.max(round);
         if accepted {
+            progress.pace = Pace::Replicate;
+            progress.flying.retain(|last| upto < *last);
             progress.next = progress.next.max(upto.next());
             if progress.matched < upto {
                 progress.matched = upto;
@@ -293,12 +303,15 @@ impl Server {
                 cx.fact(Rule::AckMovesMatch, || Event::AppendConfirmed { follower });
             }
             self.send_missing(follower, cx);
+            self.tell_successor(cx);
         } else if upto < progress.matched || progress.next <= upto.next() {
             // A refusal that is older than what the follower has confirmed since.
             cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
                 from: follower,
             });
         } else {
+            progress.pace = Pace::Probe;
+            progress.flying.clear();
             progress.next = upto.min(last).next();
             let next = progress.next;
             cx.fact(Rule::LeaderProbesBack, || Event::ProbedBack {
@@ -337,24 +350,41 @@ impl Server {
     }
 
     pub(super) fn send_missing<R: Recorder>(&mut self, follower: ProcessId, cx: &mut Cx<'_, R>) {
-        let Role::Leader(leading) = &self.role else {
-            return;
-        };
-        if leading.progress[usize::from(follower.0)].next <= self.log.last_index() {
+        loop {
+            let Role::Leader(leading) = &self.role else {
+                return;
+            };
+            let progress = &leading.progress[usize::from(follower.0)];
+            if self.log.last_index() < progress.next || !progress.has_room(cx.setup) {
+                return;
+            }
             self.send_append(follower, cx);
+            if cx.setup.append_window == 0 {
+                // Nothing limits what is on its way but this: one answer, one append.
+                return;
+            }
         }
     }
 
-    /// What is sent is taken as received; a refusal winds it back (Raft §5.3).
+    /// What is sent is taken as received; a refusal winds it back (Raft §5.3). Where the window is full it is a
+    /// heartbeat: like every append it names the entry before, so that a window that was lost is found out.
     pub(super) fn send_append<R: Recorder>(&mut self, follower: ProcessId, cx: &mut Cx<'_, R>) {
         let Role::Leader(leading) = &mut self.role else {
             return;
         };
         let round = leading.round;
         let progress = &mut leading.progress[usize::from(follower.0)];
-        let entries = self.log.from(progress.next, APPEND_BATCH);
+        let most = if progress.has_room(cx.setup) {
+            cx.setup.append_batch as usize
+        } else {
+            0
+        };
+        let entries = self.log.from(progress.next, most);
         let previous_index = progress.next.previous();
         progress.next = LogIndex(progress.next.0 + entries.len() as u64);
+        if !entries.is_empty() && cx.setup.append_window != 0 {
+            progress.flying.push(progress.next.previous());
+        }
         let previous_term = self
             .log
             .term_at(previous_index)

@@ -118,6 +118,7 @@ impl World {
                 self.step_process(id, Input::Campaign, facts);
                 Ok(Some(id))
             }
+            Command::Transfer { from, to } => self.transfer(from, to, facts).map(Some),
             Command::Set {
                 switch,
                 position,
@@ -334,6 +335,33 @@ impl World {
         facts.fact(Rule::RestartReadsDisk, || Event::Restarted { process });
         self.start_process(process, Cause::Step(self.step_count()));
         Ok(process)
+    }
+
+    fn transfer(
+        &mut self,
+        from: &str,
+        to: &str,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let id = self.running(from, &[Kind::Server], "server")?;
+        let successor = self.find_kind(to, &[Kind::Server], "server")?;
+        self.find_pair(from, to)?;
+        let named = |name: &str| name.to_owned();
+        let server = self.server(id).expect("its kind was looked up");
+        if !server.is_leader() {
+            return Err(CommandError::NotLeader { name: named(from) });
+        }
+        if !server.config().voting().contains(successor) {
+            return Err(CommandError::NoVote { name: named(to) });
+        }
+        if server.transferring() == Some(successor) {
+            return Err(CommandError::HandingOver {
+                name: named(from),
+                to: named(to),
+            });
+        }
+        self.step_process(id, Input::Transfer { to: successor }, facts);
+        Ok(id)
     }
 
     // Links ---------------------------------------------------------------------------------

@@ -38,6 +38,8 @@ const KEYS: &[&str] = &[
     "election_timeout",
     "election_fixed",
     "drift",
+    "append_batch",
+    "append_window",
     "sync",
     "client_timeout",
     "client_attempts",
@@ -179,6 +181,8 @@ impl Reader<'_, '_, '_> {
                 setup.election_fixed = list(value)?.map(span).collect::<Result<_, _>>()?
             }
             "drift" => setup.drift_ppm = percent(value)?,
+            "append_batch" => setup.append_batch = number(value, u64::from(u32::MAX))? as u32,
+            "append_window" => setup.append_window = number(value, u64::from(u32::MAX))? as u32,
             "sync" => setup.sync = span(value)?,
             "client_timeout" => setup.client_timeout = span(value)?,
             "client_attempts" => setup.client_attempts = number(value, u64::from(u32::MAX))? as u32,
@@ -264,6 +268,8 @@ impl Reader<'_, '_, '_> {
                 "drift" => setup.drift_ppm = 0,
                 "heartbeat" => setup.heartbeat = defaults.heartbeat,
                 "election_fixed" => setup.election_fixed.clear(),
+                "append_batch" => setup.append_batch = defaults.append_batch,
+                "append_window" => setup.append_window = defaults.append_window,
                 "sync" => setup.sync = defaults.sync,
                 "client_timeout" => setup.client_timeout = defaults.client_timeout,
                 "client_attempts" => setup.client_attempts = defaults.client_attempts,

@@ -49,6 +49,7 @@ const COMMANDS: &[&str] = &[
     "acquire",
     "release",
     "campaign",
+    "transfer",
     "set",
     "run",
     "stop",
@@ -232,6 +233,18 @@ pub fn command_error(error: &CommandError) -> Trouble {
             format!("{name} has no link to itself"),
             "name two different processes",
         ),
+        CommandError::NotLeader { name } => Trouble::new(
+            format!("{name} does not lead and has nothing to hand over"),
+            "name the leader, or wait until this one leads",
+        ),
+        CommandError::NoVote { name } => Trouble::new(
+            format!("{name} has no vote and cannot lead"),
+            "name a voter",
+        ),
+        CommandError::HandingOver { name, to } => Trouble::new(
+            format!("{name} is handing over to {to} already"),
+            "wait until it is done or given up, or name another successor",
+        ),
         CommandError::Range { low, high } => Trouble::new(
             format!("{} to {} is no range", SpanText(*low), SpanText(*high)),
             "write the smaller one first",
@@ -260,6 +273,9 @@ pub fn command_error_name(error: &CommandError) -> Option<&str> {
         | CommandError::AlreadyCrashed { name }
         | CommandError::NotCrashed { name }
         | CommandError::Crashed { name }
+        | CommandError::NotLeader { name }
+        | CommandError::NoVote { name }
+        | CommandError::HandingOver { name, .. }
         | CommandError::SameProcess { name } => Some(name),
         CommandError::NoSuchMessage { .. }
         | CommandError::Range { .. }
@@ -341,9 +357,14 @@ pub fn setup_error(error: &SetupError) -> Trouble {
             format!("election_fixed has {given} timeouts for {servers} servers"),
             "write one timeout for each server, or leave it out",
         ),
-        SetupError::Attempts { given } => Trouble::new(
-            format!("client_attempts cannot be {given}"),
-            "write 1 to 100",
+        SetupError::Count {
+            field,
+            given,
+            low,
+            high,
+        } => Trouble::new(
+            format!("{field} cannot be {given}"),
+            format!("write {low} to {high}"),
         ),
         SetupError::Switch { given } => {
             let names: Vec<&str> = Switch::ALL.iter().map(|switch| switch.name()).collect();
@@ -372,11 +393,11 @@ pub fn setup_error_field(error: &SetupError) -> &str {
         SetupError::TooMany { field, .. }
         | SetupError::Name { field, .. }
         | SetupError::Span { field, .. }
-        | SetupError::Range { field, .. } => field,
+        | SetupError::Range { field, .. }
+        | SetupError::Count { field, .. } => field,
         SetupError::Ppm { field, .. } => field.trim_end_matches("_ppm"),
         SetupError::NameTwice { .. } => "workers",
         SetupError::ElectionFixed { .. } => "election_fixed",
-        SetupError::Attempts { .. } => "client_attempts",
         SetupError::Switch { given } => given,
         SetupError::SwitchPosition { switch, .. } => switch.name(),
     }

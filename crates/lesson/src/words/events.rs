@@ -300,6 +300,17 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
                 entry(kind, names)
             )
         }
+        Event::HandoverBegan { to } => format!("{who} begins to hand over to {}.", name(to)),
+        Event::HandoverGivenUp { to } => {
+            format!("{who} gives up handing over to {}, and leads on.", name(to))
+        }
+        Event::WorkRefused { asker, to } => {
+            format!(
+                "{who} is handing over to {} and takes no work from {}.",
+                name(to),
+                name(asker)
+            )
+        }
         Event::NotLeaderAnswered {
             asker,
             hint: Some(hint),

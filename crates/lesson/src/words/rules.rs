@@ -35,6 +35,12 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::LeaderNeedsQuorum => {
             "A leader that hears no majority for an election timeout steps down."
         }
+        Rule::ToldToStand => "Who is told by its leader to stand does so at once.",
+        Rule::HandoverBringsUpToDate => {
+            "A leader that hands over first gives its successor every entry."
+        }
+        Rule::NoWorkDuringHandover => "A leader that hands over takes no new work.",
+        Rule::HandoverHasItsTime => "A handover that takes an election timeout is given up.",
         Rule::VoteOncePerTerm => "A server votes for one candidate in each term.",
         Rule::VoteForUpToDateLog => {
             "A vote goes only to a log at least as up to date as one's own."
