@@ -104,7 +104,8 @@ impl Client {
             | Input::Write { .. }
             | Input::Acquire { .. }
             | Input::Release
-            | Input::Campaign => unreachable!("the world gives clients none of these"),
+            | Input::Campaign
+            | Input::Compact => unreachable!("the world gives clients none of these"),
         }
     }
 

@@ -131,6 +131,10 @@ pub enum Command {
     Campaign {
         server: String,
     },
+    /// `compact s1`: a snapshot takes the place of the entries that it has applied.
+    Compact {
+        server: String,
+    },
     /// `ring s1 heartbeat`: a timer that it has running rings now.
     Ring {
         process: String,
@@ -198,6 +202,10 @@ pub enum CommandError {
     /// Beyond [`Duration::LONGEST`] or zero.
     Span {
         given: Duration,
+    },
+    /// It has applied nothing that its log still holds.
+    NothingToCompact {
+        name: String,
     },
     /// Too much is waiting already: the most that is kept.
     TooManyWaiting {
@@ -298,6 +306,7 @@ impl fmt::Display for Command {
             Self::Release { worker } => write!(f, "release {worker}"),
             Self::Campaign { server } => write!(f, "campaign {server}"),
             Self::Ring { process, timer } => write!(f, "ring {process} {}", timer.word()),
+            Self::Compact { server } => write!(f, "compact {server}"),
             Self::Set {
                 switch,
                 position,
@@ -421,6 +430,9 @@ fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
             worker: words.name()?,
         },
         "campaign" => Command::Campaign {
+            server: words.name()?,
+        },
+        "compact" => Command::Compact {
             server: words.name()?,
         },
         "ring" => Command::Ring {
@@ -552,6 +564,7 @@ mod tests {
             "campaign s2",
             "ring s1 heartbeat",
             "ring c1 client_timeout",
+            "compact s1",
             "set fence off",
             "set fence enforce at orders",
         ] {

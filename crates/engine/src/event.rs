@@ -34,6 +34,7 @@ pub enum MessageKind {
     AppendAnswer,
     ReadIndex,
     ReadIndexAnswer,
+    Snapshot,
     Acquire,
     AcquireAnswer,
     Renew,
@@ -451,6 +452,23 @@ pub enum Event {
     AppendConfirmed {
         follower: ProcessId,
     },
+    /// A server took a snapshot of what it had applied and dropped the entries up to there.
+    LogCompacted {
+        upto: LogIndex,
+    },
+    SnapshotSent {
+        follower: ProcessId,
+        upto: LogIndex,
+    },
+    SnapshotInstalled {
+        leader: ProcessId,
+        upto: LogIndex,
+    },
+    /// It had applied as much already.
+    SnapshotIgnored {
+        leader: ProcessId,
+        upto: LogIndex,
+    },
     ProbedBack {
         follower: ProcessId,
         next: LogIndex,
@@ -776,6 +794,10 @@ impl Event {
             Self::AppendMatched { .. } => "append-matched",
             Self::MatchAdvanced { .. } => "match-advanced",
             Self::AppendConfirmed { .. } => "append-confirmed",
+            Self::LogCompacted { .. } => "log-compacted",
+            Self::SnapshotSent { .. } => "snapshot-sent",
+            Self::SnapshotInstalled { .. } => "snapshot-installed",
+            Self::SnapshotIgnored { .. } => "snapshot-ignored",
             Self::ProbedBack { .. } => "probed-back",
             Self::CommitAdvanced { .. } => "commit-advanced",
             Self::EntryApplied { .. } => "entry-applied",

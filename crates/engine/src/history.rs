@@ -579,6 +579,9 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::SteppedDown { .. }
         | Event::EntriesRemoved { .. }
         | Event::AppendRefused { .. }
+        | Event::LogCompacted { .. }
+        | Event::SnapshotSent { .. }
+        | Event::SnapshotInstalled { .. }
         | Event::LeaseGranted { .. }
         | Event::WaiterQueued { .. }
         | Event::WaiterLeft { .. }
@@ -635,6 +638,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::AppendMatched { .. }
         | Event::MatchAdvanced { .. }
         | Event::AppendConfirmed { .. }
+        | Event::SnapshotIgnored { .. }
         | Event::ProbedBack { .. }
         | Event::CommitAdvanced { .. }
         | Event::EntryApplied { .. }

@@ -1,8 +1,7 @@
 //! The consensus server: elections, log replication, commit, and the lease service on top.
 //!
 //! A committee that keeps one minute book: it elects a chair for a numbered term, the chair dictates,
-//! and a line counts once a majority has written it down. Left out here: snapshots,
-//! membership and transfer.
+//! and a line counts once a majority has written it down. Left out here: membership changes and transfer.
 //!
 //! Where Raft and libraries differ we follow the paper: a stale append is answered with the higher term.
 
@@ -13,9 +12,13 @@ mod membership;
 mod reads;
 mod replication;
 mod search;
+mod snapshot;
 
 pub use log::{Entry, Log};
 pub use membership::Config;
+pub use snapshot::Snapshot;
+
+use std::sync::Arc;
 
 use crate::event::{Event, MessageKind, TimerKind, Verdict};
 use crate::process::{Cx, DiskWrite, Effect, Input, Message as Envelope, Recorder};
@@ -61,6 +64,12 @@ pub enum Message {
         /// Which round of heartbeats it belongs to; the answer carries it back.
         round: u64,
     },
+    /// What a follower lacks and the leader's log no longer has (Raft §7); answered like an append.
+    Snapshot {
+        term: Term,
+        snapshot: Arc<Snapshot>,
+        round: u64,
+    },
     AppendAnswer {
         term: Term,
         /// Accepted: the follower's log matches up to here. Refused: try the entry after this one next.
@@ -91,6 +100,7 @@ impl Message {
             Self::PreVoteAnswer { .. } => MessageKind::PreVoteAnswer,
             Self::Append { entries, .. } if entries.is_empty() => MessageKind::Heartbeat,
             Self::Append { .. } => MessageKind::Append,
+            Self::Snapshot { .. } => MessageKind::Snapshot,
             Self::AppendAnswer { .. } => MessageKind::AppendAnswer,
             Self::ReadIndex { .. } => MessageKind::ReadIndex,
             Self::ReadIndexAnswer { .. } => MessageKind::ReadIndexAnswer,
@@ -104,6 +114,7 @@ impl Message {
             | Self::PreVote { term, .. }
             | Self::PreVoteAnswer { term, .. }
             | Self::Append { term, .. }
+            | Self::Snapshot { term, .. }
             | Self::AppendAnswer { term, .. }
             | Self::ReadIndex { term, .. }
             | Self::ReadIndexAnswer { term, .. } => *term,
@@ -119,6 +130,16 @@ pub struct Progress {
     /// The highest entry known to be durable there.
     pub matched: LogIndex,
     /// The latest round of heartbeats that it answered in this term.
+    round: u64,
+    /// A snapshot is on its way there: nothing but heartbeats is sent until it has answered.
+    snapshot: Option<Sending>,
+}
+
+/// A snapshot sent and not yet answered: how far it goes, and the round of heartbeats of its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Sending {
+    index: LogIndex,
+    term: Term,
     round: u64,
 }
 
@@ -187,6 +208,8 @@ struct Armed {
 pub struct ServerDisk {
     pub term: Term,
     pub voted_for: Option<ProcessId>,
+    /// The log begins after it.
+    pub snapshot: Option<Arc<Snapshot>>,
     pub log: Log,
 }
 
@@ -205,6 +228,7 @@ enum Handed {
 pub struct Server {
     term: Term,
     voted_for: Option<ProcessId>,
+    snapshot: Option<Arc<Snapshot>>,
     log: Log,
     commit: LogIndex,
     applied: LogIndex,
@@ -229,22 +253,27 @@ impl Server {
     /// A server as its disk has it: a fresh one for an empty disk.
     #[must_use]
     pub fn from_disk(disk: &ServerDisk, setup: &Setup, resources: usize) -> Self {
-        Self {
+        let snapshot = disk.snapshot.clone();
+        let registry = snapshot.as_ref().map(|s| s.registry.clone());
+        let mut server = Self {
             term: disk.term,
             voted_for: disk.voted_for,
+            snapshot,
             log: disk.log.clone(),
-            commit: LogIndex(0),
-            applied: LogIndex(0),
+            commit: disk.log.start(),
+            applied: disk.log.start(),
             role: Role::Follower { leader: None },
-            config: Config::initial(setup),
+            config: Config::default(),
             leader_heard: None,
             synced: disk.log.last_index(),
             syncing: Vec::new(),
-            registry: Registry::new(resources),
+            registry: registry.unwrap_or_else(|| Registry::new(resources)),
             armed: vec![None; resources],
             reads: Vec::new(),
             writer: Writer::default(),
-        }
+        };
+        server.config = server.config_at(server.log.last_index(), setup);
+        server
     }
 
     #[must_use]
@@ -343,10 +372,20 @@ impl Server {
 
     /// After a start or a restart: wait for a leader to be heard.
     pub(crate) fn start<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        self.take_over(cx);
         self.reset_election_timer(cx);
     }
 
     pub fn step<R: Recorder>(&mut self, input: Input, cx: &mut Cx<'_, R>) {
+        // What is dropped was applied in an earlier step, so that whoever watches has seen it.
+        let compacted = self.compact_when_due(cx);
+        self.take(input, cx);
+        if let Some(upto) = compacted {
+            cx.fact(Rule::SnapshotDropsApplied, || Event::LogCompacted { upto });
+        }
+    }
+
+    fn take<R: Recorder>(&mut self, input: Input, cx: &mut Cx<'_, R>) {
         match input {
             Input::Message {
                 from,
@@ -384,6 +423,7 @@ impl Server {
                 self.writer.on_write(store, value, authority, cx);
             }
             Input::Campaign => self.on_campaign(cx),
+            Input::Compact => self.on_compact(cx),
             Input::Timer(
                 TimerKind::Ask
                 | TimerKind::Renew

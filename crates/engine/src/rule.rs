@@ -64,6 +64,10 @@ rules! {
     CommitByMajorityOfThisTerm = "commit-by-majority-of-this-term", "Raft §5.4.2, Figure 8";
     CommitFollowsLeader = "commit-follows-leader", "Raft §5.3, Figure 2";
     ApplyInOrder = "apply-in-order", "Raft §5.3";
+    SnapshotDropsApplied = "snapshot-drops-applied", "Raft §7";
+    SnapshotForWhoLacks = "snapshot-for-who-lacks", "Raft §7";
+    SnapshotReplacesLog = "snapshot-replaces-log", "Raft §7, Figure 13";
+    OldSnapshotIgnored = "old-snapshot-ignored", "Raft §5.1: calls are idempotent";
     OnlyLeaderServes = "only-leader-serves", "Raft §8";
     // Reads.
     ReadIndexRemembered = "read-index-remembered", "dissertation §6.4: readIndex";

@@ -160,6 +160,7 @@ fn settings(setup: &mut Setup) -> Vec<(&'static str, &mut dyn Setting)> {
         ("drift_ppm", &mut setup.drift_ppm),
         ("untimed", &mut setup.untimed),
         ("sync", &mut setup.sync),
+        ("snapshot_every", &mut setup.snapshot_every),
         ("client_timeout", &mut setup.client_timeout),
         ("client_attempts", &mut setup.client_attempts),
         ("lease_reads", &mut setup.lease_reads),

@@ -61,6 +61,8 @@ pub struct Setup {
     pub untimed: bool,
     /// How long a sync to disk takes; zero means durable at once.
     pub sync: Duration,
+    /// Entries applied between a server's snapshots; 0 for none but by command.
+    pub snapshot_every: u32,
     pub client_timeout: Duration,
     /// How often a client asks before it calls the outcome unknown.
     pub client_attempts: u32,
@@ -101,6 +103,7 @@ impl Default for Setup {
             drift_ppm: 0,
             untimed: false,
             sync: Duration::ZERO,
+            snapshot_every: 0,
             client_timeout: Duration::secs(1),
             client_attempts: 4,
             lease_reads: false,

@@ -104,7 +104,8 @@ impl Store {
             | Input::Get { .. }
             | Input::Acquire { .. }
             | Input::Release
-            | Input::Campaign => unreachable!("the world gives stores none of these"),
+            | Input::Campaign
+            | Input::Compact => unreachable!("the world gives stores none of these"),
         }
     }
 

@@ -27,9 +27,10 @@ enum Trouble {
     Rate,
     Campaign,
     Release,
+    Compact,
 }
 
-const TROUBLES: [Trouble; 11] = [
+const TROUBLES: [Trouble; 12] = [
     Trouble::Pause,
     Trouble::Crash,
     Trouble::Cut,
@@ -41,6 +42,7 @@ const TROUBLES: [Trouble; 11] = [
     Trouble::Rate,
     Trouble::Campaign,
     Trouble::Release,
+    Trouble::Compact,
 ];
 
 const TRUE_RATE: u32 = 1_000_000;
@@ -154,6 +156,7 @@ impl Swarm {
             } else {
                 Duration::ZERO
             },
+            snapshot_every: [0, 0, 1, 4, 16][self.below(5) as usize],
             after_first_election: !self.beyond.switches && self.chance(3, 4),
             ..Setup::default()
         };
@@ -254,6 +257,9 @@ impl Swarm {
                 Some(Command::ClockRate { process, ppm })
             }
             Trouble::Campaign => Some(Command::Campaign {
+                server: self.name(world, &[Kind::Server])?,
+            }),
+            Trouble::Compact => Some(Command::Compact {
                 server: self.name(world, &[Kind::Server])?,
             }),
             Trouble::Release => {

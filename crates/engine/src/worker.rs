@@ -218,7 +218,8 @@ impl Worker {
             | Input::Synced { .. }
             | Input::Put { .. }
             | Input::Get { .. }
-            | Input::Campaign => unreachable!("the world gives workers none of these"),
+            | Input::Campaign
+            | Input::Compact => unreachable!("the world gives workers none of these"),
         }
     }
 

@@ -92,6 +92,16 @@ const LEFT_ALONE: &str = r#"
     run 1s
 "#;
 
+/// s2 misses an entry that s1 has applied and then dropped.
+const BEHIND_THE_SNAPSHOT: &str = r#"
+    crash s2
+    put c1 x "1"
+    run 1s
+    compact s1
+    restart s2
+    run 1s
+"#;
+
 rules_reached! {
     // What is done to a process or a link from outside.
     rule_commanded: Commanded of None, stage(), "cut s1 -> s2",
@@ -200,6 +210,15 @@ rules_reached! {
             term: Term(1),
             entry: EntryKind::Put { client: C1, .. },
         }];
+    rule_snapshot_drops_applied: SnapshotDropsApplied of S1, stage(), "compact s1",
+        [Event::LogCompacted { upto: LogIndex(1) }];
+    rule_snapshot_for_who_lacks: SnapshotForWhoLacks of S1, stage(), BEHIND_THE_SNAPSHOT,
+        [Event::SnapshotSent { follower: S2, upto: LogIndex(2) }];
+    rule_snapshot_replaces_log: SnapshotReplacesLog of S2, stage(), BEHIND_THE_SNAPSHOT,
+        [Event::SnapshotInstalled { leader: S1, upto: LogIndex(2) }];
+    rule_old_snapshot_ignored: OldSnapshotIgnored of S2,
+        Setup { duplication_ppm: 1_000_000, ..stage() }, BEHIND_THE_SNAPSHOT,
+        [Event::SnapshotIgnored { leader: S1, upto: LogIndex(3) }];
     rule_only_leader_serves: OnlyLeaderServes of S1, stage(),
         "campaign s2\nuntil s2 leads\nrun 100ms\nput c1 x \"1\"\nrun 100ms",
         [Event::NotLeaderAnswered { asker: C1, hint: Some(S2) }];

@@ -71,6 +71,7 @@ verbs! {
     Release = "release", "releases", false;
     Campaign = "campaign", "campaigns", true;
     Ring = "ring", "rings", true;
+    Compact = "compact", "compacts", false;
     Set = "set", "sets", true;
 }
 
@@ -99,6 +100,7 @@ impl Verb {
             Command::Release { .. } => Self::Release,
             Command::Campaign { .. } => Self::Campaign,
             Command::Ring { .. } => Self::Ring,
+            Command::Compact { .. } => Self::Compact,
             Command::Set { .. } => Self::Set,
         }
     }

@@ -332,7 +332,9 @@ fn check_command(command: &Command, names: &Names) -> Result<(), CommandError> {
             resource(name)
         }
         Command::Release { worker } => one(worker, Kind::Worker, "worker"),
-        Command::Campaign { server } => one(server, Kind::Server, "server"),
+        Command::Campaign { server } | Command::Compact { server } => {
+            one(server, Kind::Server, "server")
+        }
         Command::Ring { process, .. } => any(process),
         Command::Set { at, .. } => at.as_ref().map_or(Ok(()), any),
         Command::Heal => Ok(()),

@@ -809,6 +809,7 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
         | MessageKind::PreVote
         | MessageKind::PreVoteAnswer
         | MessageKind::Append
+        | MessageKind::Snapshot
         | MessageKind::Put
         | MessageKind::PutAnswer
         | MessageKind::Get
@@ -826,6 +827,7 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
         | MessageKind::Heartbeat
         | MessageKind::Append
         | MessageKind::AppendAnswer
+        | MessageKind::Snapshot
         | MessageKind::Acquire
         | MessageKind::AcquireAnswer
         | MessageKind::Renew
@@ -1448,6 +1450,7 @@ pub fn command_label(command: &Command) -> String {
         Command::Acquire { worker, resource } => format!("Let {worker} ask for {resource}"),
         Command::Release { worker } => format!("Let {worker} give the lease back"),
         Command::Campaign { server } => format!("Let {server} stand for election"),
+        Command::Compact { server } => format!("Let {server} keep a snapshot"),
         Command::Set {
             switch,
             position,

@@ -497,7 +497,7 @@ impl Cx<'_> {
         });
         let log = server.log();
         let last = log.last_index().0;
-        let first = last.saturating_sub(CELLS) + 1;
+        let first = last.saturating_sub(CELLS).max(log.start().0) + 1;
         let cell = |index: u64| {
             let entry = log.entry(LogIndex(index))?;
             Some(Cell {
@@ -842,6 +842,7 @@ impl Cx<'_> {
             MessageKind::Heartbeat
             | MessageKind::Append
             | MessageKind::AppendAnswer
+            | MessageKind::Snapshot
             | MessageKind::ReadIndex
             | MessageKind::ReadIndexAnswer => Look::Tick(Tone::Authority),
             MessageKind::Renew | MessageKind::RenewAnswer => Look::Tick(Tone::Lease),
@@ -986,6 +987,7 @@ pub const fn kind_word(kind: MessageKind) -> &'static str {
         MessageKind::Heartbeat => "heartbeat",
         MessageKind::Append => "append",
         MessageKind::AppendAnswer => "append answer",
+        MessageKind::Snapshot => "snapshot",
         MessageKind::Acquire => "request for the lease",
         MessageKind::AcquireAnswer => "grant",
         MessageKind::Renew => "renewal",

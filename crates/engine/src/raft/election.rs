@@ -274,6 +274,7 @@ impl Server {
             next,
             matched: LogIndex(0),
             round: 0,
+            snapshot: None,
         };
         self.role = Role::Leader(Box::new(Leading {
             progress: vec![progress; cx.servers.len() as usize],

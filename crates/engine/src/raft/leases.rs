@@ -383,7 +383,12 @@ impl Server {
         }
     }
 
-    fn arm<R: Recorder>(&mut self, resource: ResourceId, token: Token, cx: &mut Cx<'_, R>) {
+    pub(super) fn arm<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        token: Token,
+        cx: &mut Cx<'_, R>,
+    ) {
         let until = cx.now.plus(cx.setup.lease);
         self.armed[usize::from(resource.0)] = Some(Armed {
             token,

@@ -4,7 +4,7 @@
 //! majority has it.
 
 use super::election::refuse_vote;
-use super::{Entry, Handed, Message, Role, Server};
+use super::{Entry, Handed, Message, Role, Sending, Server};
 use crate::event::{AppendRefusal, Event, TimerKind, VoteRefusal};
 use crate::process::{Cx, DiskWrite, Effect, Message as Envelope, Recorder};
 use crate::registry::Op;
@@ -67,7 +67,9 @@ impl Server {
                 cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored { from });
             }
             Message::Vote { granted, .. } => self.on_vote(from, granted, cx),
-            Message::Append { round, .. } if stale && cx.is_on(Switch::StaleTermCheck) => {
+            Message::Append { round, .. } | Message::Snapshot { round, .. }
+                if stale && cx.is_on(Switch::StaleTermCheck) =>
+            {
                 cx.fact(Rule::StaleTermRefused, || Event::AppendRefused {
                     leader: from,
                     why: AppendRefusal::OldTerm,
@@ -85,6 +87,9 @@ impl Server {
                 let previous = (previous_index, previous_term);
                 self.on_append(from, previous, entries, commit, round, cx);
             }
+            Message::Snapshot {
+                snapshot, round, ..
+            } => self.on_snapshot(from, snapshot, round, cx),
             Message::AppendAnswer {
                 accepted,
                 upto,
@@ -121,8 +126,8 @@ impl Server {
     pub(super) fn on_append<R: Recorder>(
         &mut self,
         leader: ProcessId,
-        (previous_index, previous_term): (LogIndex, Term),
-        entries: Vec<Entry>,
+        (mut previous_index, mut previous_term): (LogIndex, Term),
+        mut entries: Vec<Entry>,
         commit: LogIndex,
         round: u64,
         cx: &mut Cx<'_, R>,
@@ -139,6 +144,14 @@ impl Server {
         }
         self.leader_heard = cx.is_on(Switch::Stickiness).then_some(cx.now);
         self.reset_election_timer(cx);
+        let start = self.log.start();
+        if previous_index < start {
+            // What is compacted here was committed, so the leader has the same.
+            let known = (start.0 - previous_index.0).min(entries.len() as u64);
+            entries.drain(..known as usize);
+            (previous_index, previous_term) =
+                (start, self.log.term_at(start).unwrap_or(previous_term));
+        }
         let there = self.log.term_at(previous_index);
         if cx.is_on(Switch::PrevLogCheck) && there != Some(previous_term) {
             let (why, hint) = match there {
@@ -191,12 +204,7 @@ impl Server {
         index = LogIndex(index.0 + same as u64);
         if index <= self.log.last_index() {
             self.log.truncate(index.previous());
-            self.synced = self.synced.min(index.previous());
-            for handed in &mut self.syncing {
-                if let Handed::Log { upto } = handed {
-                    *upto = index.previous().min(*upto);
-                }
-            }
+            self.cut_synced(index.previous());
             cx.fact(Rule::ConflictIsReplaced, || Event::EntriesRemoved {
                 from: index,
             });
@@ -270,7 +278,7 @@ impl Server {
         round: u64,
         cx: &mut Cx<'_, R>,
     ) {
-        let last = self.log.last_index();
+        let (start, last) = (self.log.start(), self.log.last_index());
         let Role::Leader(leading) = &mut self.role else {
             cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
                 from: follower,
@@ -278,9 +286,16 @@ impl Server {
             return;
         };
         leading.heard = leading.heard.map(|heard| heard.with(follower));
+        // A follower that has committed more than its leader has is a broken world; none sends from there.
+        let upto = upto.min(last);
         let progress = &mut leading.progress[usize::from(follower.0)];
         progress.round = progress.round.max(round);
+        let sending = progress.snapshot;
         if accepted {
+            // Even an answer that is behind what was sent will do, if the log goes on from there.
+            if start <= upto || sending.is_some_and(|sending| sending.index <= upto) {
+                progress.snapshot = None;
+            }
             progress.next = progress.next.max(upto.next());
             if progress.matched < upto {
                 progress.matched = upto;
@@ -293,13 +308,16 @@ impl Server {
                 cx.fact(Rule::AckMovesMatch, || Event::AppendConfirmed { follower });
             }
             self.send_missing(follower, cx);
-        } else if upto < progress.matched || progress.next <= upto.next() {
+        } else if sending.is_some_and(|sending| sending.round < round) {
+            // It answers what was sent after the snapshot, and still lacks it.
+            self.send_snapshot(follower, cx);
+        } else if sending.is_some() || upto < progress.matched || progress.next <= upto.next() {
             // A refusal that is older than what the follower has confirmed since.
             cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
                 from: follower,
             });
         } else {
-            progress.next = upto.min(last).next();
+            progress.next = upto.next();
             let next = progress.next;
             cx.fact(Rule::LeaderProbesBack, || Event::ProbedBack {
                 follower,
@@ -340,7 +358,8 @@ impl Server {
         let Role::Leader(leading) = &self.role else {
             return;
         };
-        if leading.progress[usize::from(follower.0)].next <= self.log.last_index() {
+        let progress = &leading.progress[usize::from(follower.0)];
+        if progress.snapshot.is_none() && progress.next <= self.log.last_index() {
             self.send_append(follower, cx);
         }
     }
@@ -352,13 +371,23 @@ impl Server {
         };
         let round = leading.round;
         let progress = &mut leading.progress[usize::from(follower.0)];
-        let entries = self.log.from(progress.next, APPEND_BATCH);
         let previous_index = progress.next.previous();
-        progress.next = LogIndex(progress.next.0 + entries.len() as u64);
-        let previous_term = self
-            .log
-            .term_at(previous_index)
-            .expect("a leader's next is at most one past its log");
+        let (previous_index, previous_term, entries) = match progress.snapshot {
+            Some(Sending { index, term, .. }) => (index, term, Vec::new()),
+            None if previous_index < self.log.start() => {
+                self.send_snapshot(follower, cx);
+                return;
+            }
+            None => {
+                let entries = self.log.from(progress.next, APPEND_BATCH);
+                let term = self.log.term_at(previous_index);
+                let term = term.expect("a leader's next is at most one past its log");
+                (previous_index, term, entries)
+            }
+        };
+        if progress.snapshot.is_none() {
+            progress.next = LogIndex(progress.next.0 + entries.len() as u64);
+        }
         let append = Message::Append {
             term: self.term,
             previous_index,

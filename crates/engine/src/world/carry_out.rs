@@ -7,6 +7,7 @@ use crate::client::{Client, REQUESTS_WAITING_MAX};
 use crate::command::{Command, CommandError, MessageName};
 use crate::event::{Cause, DropReason, Event, Fact, MessageId, Step, StepKind, TimerKind};
 use crate::process::{Input, Process, Recorder};
+use crate::raft::Server;
 use crate::rule::Rule;
 use crate::service::ReadHow;
 use crate::setup::Kind;
@@ -119,6 +120,16 @@ impl World {
                 Ok(Some(id))
             }
             Command::Ring { process, timer } => self.ring_now(process, *timer, facts).map(Some),
+            Command::Compact { server } => {
+                let id = self.running(server, &[Kind::Server], "server")?;
+                if !self.server(id).is_some_and(Server::can_compact) {
+                    return Err(CommandError::NothingToCompact {
+                        name: server.clone(),
+                    });
+                }
+                self.step_process(id, Input::Compact, facts);
+                Ok(Some(id))
+            }
             Command::Set {
                 switch,
                 position,

@@ -39,6 +39,7 @@ pub fn world_block(setup: &Setup) -> String {
         sessions_max,
         untimed,
         sync,
+        snapshot_every,
         client_timeout,
         client_attempts,
         switches,
@@ -89,6 +90,11 @@ pub fn world_block(setup: &Setup) -> String {
         block.add(key, *ppm != 0, percent(*ppm));
     }
     block.add("lease_reads", *lease_reads, lease_reads.to_string());
+    block.add(
+        "snapshot_every",
+        *snapshot_every != 0,
+        snapshot_every.to_string(),
+    );
     block.add("sessions_max", *sessions_max != 0, sessions_max.to_string());
     let attempts = *client_attempts != plain.client_attempts;
     block.add("client_attempts", attempts, client_attempts.to_string());

@@ -50,6 +50,7 @@ const COMMANDS: &[&str] = &[
     "release",
     "campaign",
     "ring",
+    "compact",
     "set",
     "run",
     "stop",
@@ -245,6 +246,10 @@ pub fn command_error(error: &CommandError) -> Trouble {
             format!("{} is not usable here", SpanText(*given)),
             at_most(),
         ),
+        CommandError::NothingToCompact { name } => Trouble::new(
+            format!("{name} has applied nothing that its log still holds"),
+            "let it apply an entry first",
+        ),
         CommandError::TooManyWaiting { most } => Trouble::new(
             format!("{most} things are waiting there already"),
             "let some of them happen first",
@@ -266,6 +271,7 @@ pub fn command_error_name(error: &CommandError) -> Option<&str> {
         | CommandError::NotCrashed { name }
         | CommandError::Crashed { name }
         | CommandError::NoSuchTimer { name, .. }
+        | CommandError::NothingToCompact { name }
         | CommandError::SameProcess { name } => Some(name),
         CommandError::NoSuchMessage { .. }
         | CommandError::Range { .. }

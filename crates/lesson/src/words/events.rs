@@ -284,6 +284,27 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         Event::AppendConfirmed { follower } => {
             format!("{who} hears from {}: still following.", name(follower))
         }
+        Event::LogCompacted { upto } => {
+            format!("{who} keeps a snapshot in place of its entries up to {upto}.")
+        }
+        Event::SnapshotSent { follower, upto } => {
+            format!(
+                "{who} sends {} its snapshot up to entry {upto}.",
+                name(follower)
+            )
+        }
+        Event::SnapshotInstalled { leader, upto } => {
+            format!(
+                "{who} takes over {}'s snapshot up to entry {upto}.",
+                name(leader)
+            )
+        }
+        Event::SnapshotIgnored { leader, upto } => {
+            format!(
+                "{who} has applied all of {}'s snapshot up to {upto}.",
+                name(leader)
+            )
+        }
         Event::ProbedBack { follower, next } => {
             format!("{who} will try {} again from entry {next}.", name(follower))
         }

@@ -146,6 +146,7 @@ pub const fn message_kind(kind: MessageKind) -> &'static str {
         MessageKind::Heartbeat => "heartbeat",
         MessageKind::Append => "append",
         MessageKind::AppendAnswer => "append answer",
+        MessageKind::Snapshot => "snapshot",
         MessageKind::Acquire => "lease request",
         MessageKind::AcquireAnswer => "lease answer",
         MessageKind::Renew => "renewal",

@@ -63,6 +63,12 @@ pub const fn rule(rule: Rule) -> &'static str {
             "A follower commits what the leader has committed and it has too."
         }
         Rule::ApplyInOrder => "Committed entries are applied one by one, in order.",
+        Rule::SnapshotDropsApplied => {
+            "What is applied may be kept as a snapshot, without its entries."
+        }
+        Rule::SnapshotForWhoLacks => "Who lacks entries that are gone is sent a snapshot.",
+        Rule::SnapshotReplacesLog => "A newer snapshot takes the place of the log before it.",
+        Rule::OldSnapshotIgnored => "A snapshot of what is applied already changes nothing.",
         Rule::OnlyLeaderServes => "Only the leader serves; others point to it.",
         Rule::ReadIndexRemembered => "A leader that is asked notes how far it has committed.",
         Rule::ReadConfirmedByMajority => {
