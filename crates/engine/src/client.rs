@@ -105,7 +105,8 @@ impl Client {
             | Input::Acquire { .. }
             | Input::Release
             | Input::Campaign
-            | Input::Compact => unreachable!("the world gives clients none of these"),
+            | Input::Compact
+            | Input::Change { .. } => unreachable!("the world gives clients none of these"),
         }
     }
 

@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::event::TimerKind;
+use crate::raft::ChangeRefusal;
 use crate::setup::Kind;
 use crate::switch::{Position, Switch};
 use crate::text::{Expected, ParseError, PercentText, Quoted, Words, serde_as_text};
@@ -135,6 +136,11 @@ pub enum Command {
     Compact {
         server: String,
     },
+    /// `add s4`, `remove s3`: asked of the leader, or `at s1`, which must lead.
+    Change {
+        what: ChangeText,
+        at: Option<String>,
+    },
     /// `ring s1 heartbeat`: a timer that it has running rings now.
     Ring {
         process: String,
@@ -146,6 +152,21 @@ pub enum Command {
         position: Position,
         at: Option<String>,
     },
+}
+
+/// A change of the membership, by names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ChangeText {
+    /// `add s4`
+    Add { server: String },
+    /// `add s4 as learner`
+    AddLearner { server: String },
+    /// `promote s4`: a learner gets a vote.
+    Promote { server: String },
+    /// `remove s3`
+    Remove { server: String },
+    /// `reconfigure s3 s4 s5`: the new voters.
+    Reconfigure { servers: Vec<String> },
 }
 
 /// Why a command cannot be carried out; the world has not changed.
@@ -202,6 +223,13 @@ pub enum CommandError {
     /// Beyond [`Duration::LONGEST`] or zero.
     Span {
         given: Duration,
+    },
+    /// No server leads, so that nobody can be asked.
+    NobodyLeads,
+    /// That leader does not propose this change.
+    Change {
+        leader: String,
+        why: ChangeRefusal,
     },
     /// It has applied nothing that its log still holds.
     NothingToCompact {
@@ -307,6 +335,18 @@ impl fmt::Display for Command {
             Self::Campaign { server } => write!(f, "campaign {server}"),
             Self::Ring { process, timer } => write!(f, "ring {process} {}", timer.word()),
             Self::Compact { server } => write!(f, "compact {server}"),
+            Self::Change { what, at } => {
+                match what {
+                    ChangeText::Add { server } => write!(f, "add {server}"),
+                    ChangeText::AddLearner { server } => write!(f, "add {server} as learner"),
+                    ChangeText::Promote { server } => write!(f, "promote {server}"),
+                    ChangeText::Remove { server } => write!(f, "remove {server}"),
+                    ChangeText::Reconfigure { servers } => {
+                        write!(f, "reconfigure {}", servers.join(" "))
+                    }
+                }?;
+                at.as_ref().map_or(Ok(()), |name| write!(f, " at {name}"))
+            }
             Self::Set {
                 switch,
                 position,
@@ -439,6 +479,30 @@ fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
             process: words.name()?,
             timer: timer(words)?,
         },
+        "add" => {
+            let server = words.name()?;
+            if words.take("as") {
+                words.word("learner")?;
+                change(ChangeText::AddLearner { server }, words)?
+            } else {
+                change(ChangeText::Add { server }, words)?
+            }
+        }
+        "promote" => {
+            let server = words.name()?;
+            change(ChangeText::Promote { server }, words)?
+        }
+        "remove" => {
+            let server = words.name()?;
+            change(ChangeText::Remove { server }, words)?
+        }
+        "reconfigure" => {
+            let mut servers = vec![words.name()?];
+            while !words.is_done() && !words.is_next("at") {
+                servers.push(words.name()?);
+            }
+            change(ChangeText::Reconfigure { servers }, words)?
+        }
         "set" => set(words)?,
         _ => return Err(words.error_before(Expected::Command)),
     })
@@ -506,6 +570,20 @@ fn timer(words: &mut Words<'_>) -> Result<TimerKind, ParseError> {
     TimerKind::of_word(word).ok_or_else(|| words.error_before(expected))
 }
 
+fn change(what: ChangeText, words: &mut Words<'_>) -> Result<Command, ParseError> {
+    let at = at(words)?;
+    Ok(Command::Change { what, at })
+}
+
+/// `at s1`, if it stands there.
+fn at(words: &mut Words<'_>) -> Result<Option<String>, ParseError> {
+    if words.take("at") {
+        words.name().map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
 fn set(words: &mut Words<'_>) -> Result<Command, ParseError> {
     let name = words.next(Expected::Switch)?;
     let switch: Switch = name
@@ -515,11 +593,7 @@ fn set(words: &mut Words<'_>) -> Result<Command, ParseError> {
     let position = switch
         .position(word)
         .ok_or_else(|| words.error_before(Expected::Position(switch)))?;
-    let at = if words.take("at") {
-        Some(words.name()?)
-    } else {
-        None
-    };
+    let at = at(words)?;
     Ok(Command::Set {
         switch,
         position,
@@ -565,6 +639,13 @@ mod tests {
             "ring s1 heartbeat",
             "ring c1 client_timeout",
             "compact s1",
+            "add s4",
+            "add s4 as learner at s1",
+            "promote s4",
+            "remove s3 at s2",
+            "reconfigure s3",
+            "reconfigure s3 s4 s5",
+            "reconfigure s3 s4 at s1",
             "set fence off",
             "set fence enforce at orders",
         ] {

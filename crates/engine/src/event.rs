@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::command::{Command, CommandError};
 use crate::monitor::{Invariant, Reason};
+use crate::raft::Config;
 use crate::rule::Rule;
 use crate::switch::{Position, Switch};
 use crate::units::{
@@ -248,6 +249,9 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     Noop,
+    Config {
+        config: Config,
+    },
     Acquire {
         worker: ProcessId,
         resource: ResourceId,
@@ -451,6 +455,10 @@ pub enum Event {
     /// A follower confirmed what was known.
     AppendConfirmed {
         follower: ProcessId,
+    },
+    /// It goes by another configuration from now on.
+    ConfigAdopted {
+        config: Config,
     },
     /// A server took a snapshot of what it had applied and dropped the entries up to there.
     LogCompacted {
@@ -794,6 +802,7 @@ impl Event {
             Self::AppendMatched { .. } => "append-matched",
             Self::MatchAdvanced { .. } => "match-advanced",
             Self::AppendConfirmed { .. } => "append-confirmed",
+            Self::ConfigAdopted { .. } => "config-adopted",
             Self::LogCompacted { .. } => "log-compacted",
             Self::SnapshotSent { .. } => "snapshot-sent",
             Self::SnapshotInstalled { .. } => "snapshot-installed",

@@ -579,6 +579,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::SteppedDown { .. }
         | Event::EntriesRemoved { .. }
         | Event::AppendRefused { .. }
+        | Event::ConfigAdopted { .. }
         | Event::LogCompacted { .. }
         | Event::SnapshotSent { .. }
         | Event::SnapshotInstalled { .. }

@@ -428,6 +428,12 @@ impl Monitors {
                     found.extend(self.leader_lacks_acknowledged(world, id));
                 }
             }
+            // Of what is compacted, only what was applied first can be told.
+            Event::LogCompacted { .. }
+                if world.leader().is_some_and(|(leader, _)| leader == id) =>
+            {
+                found.extend(self.leader_lacks_acknowledged(world, id));
+            }
             Event::EntryAppended { index, .. } => {
                 found.extend(self.on_stored(world, id, *index, *index));
             }

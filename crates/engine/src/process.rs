@@ -163,6 +163,10 @@ pub enum Input {
     Campaign,
     /// A server takes a snapshot and drops what it stands for.
     Compact,
+    /// A leader proposes another configuration.
+    Change {
+        config: raft::Config,
+    },
 }
 
 /// What a process sees of the world in a step, and where its effects and facts go.

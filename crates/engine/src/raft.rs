@@ -1,7 +1,7 @@
 //! The consensus server: elections, log replication, commit, and the lease service on top.
 //!
 //! A committee that keeps one minute book: it elects a chair for a numbered term, the chair dictates,
-//! and a line counts once a majority has written it down. Left out here: membership changes and transfer.
+//! and a line counts once a majority has written it down. Left out here: transfer.
 //!
 //! Where Raft and libraries differ we follow the paper: a stale append is answered with the higher term.
 
@@ -15,7 +15,7 @@ mod search;
 mod snapshot;
 
 pub use log::{Entry, Log};
-pub use membership::Config;
+pub use membership::{Change, ChangeRefusal, Config};
 pub use snapshot::Snapshot;
 
 use std::sync::Arc;
@@ -135,6 +135,16 @@ pub struct Progress {
     snapshot: Option<Sending>,
 }
 
+impl Progress {
+    /// Nothing is known of it yet: `next` is tried first.
+    fn from(next: LogIndex) -> Self {
+        Self {
+            next,
+            ..Self::default()
+        }
+    }
+}
+
 /// A snapshot sent and not yet answered: how far it goes, and the round of heartbeats of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Sending {
@@ -235,6 +245,8 @@ pub struct Server {
     role: Role,
     /// The latest in its log, committed or not; the setup's where the log has none.
     config: Config,
+    /// The entry that it is from; where the log begins, if it is from before.
+    config_index: LogIndex,
     /// When the leader that it follows was last heard; kept while `stickiness` is on.
     leader_heard: Option<LocalTime>,
     /// How much of the log is durable here.
@@ -264,6 +276,7 @@ impl Server {
             applied: disk.log.start(),
             role: Role::Follower { leader: None },
             config: Config::default(),
+            config_index: LogIndex(0),
             leader_heard: None,
             synced: disk.log.last_index(),
             syncing: Vec::new(),
@@ -272,7 +285,8 @@ impl Server {
             reads: Vec::new(),
             writer: Writer::default(),
         };
-        server.config = server.config_at(server.log.last_index(), setup);
+        let last = server.log.last_index();
+        (server.config_index, server.config) = server.config_at(last, setup);
         server
     }
 
@@ -424,6 +438,7 @@ impl Server {
             }
             Input::Campaign => self.on_campaign(cx),
             Input::Compact => self.on_compact(cx),
+            Input::Change { config } => self.on_change(config, cx),
             Input::Timer(
                 TimerKind::Ask
                 | TimerKind::Renew
@@ -472,8 +487,10 @@ impl Server {
                 Rule::HigherTermWins
             } else if leader.is_some() {
                 Rule::LeaderOfThisTerm
-            } else {
+            } else if self.config.voting().contains(cx.me) {
                 Rule::LeaderNeedsQuorum
+            } else {
+                Rule::RemovedLeaderStepsDown
             };
             cx.fact(rule, || Event::SteppedDown { term: from });
         }

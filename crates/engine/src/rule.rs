@@ -64,6 +64,12 @@ rules! {
     CommitByMajorityOfThisTerm = "commit-by-majority-of-this-term", "Raft §5.4.2, Figure 8";
     CommitFollowsLeader = "commit-follows-leader", "Raft §5.3, Figure 2";
     ApplyInOrder = "apply-in-order", "Raft §5.3";
+    OneChangeAtATime = "one-change-at-a-time", "dissertation §4.1";
+    JointFirst = "joint-first", "Raft §6, Figure 11";
+    JointIsLeft = "joint-is-left", "Raft §6, Figure 11";
+    ConfigAtAppend = "config-at-append", "dissertation §4.1: the latest configuration in the log";
+    ConfigGoesWithEntry = "config-goes-with-entry", "dissertation §4.1: back to the one before it";
+    RemovedLeaderStepsDown = "removed-leader-steps-down", "Raft §6; dissertation §4.2.2";
     SnapshotDropsApplied = "snapshot-drops-applied", "Raft §7";
     SnapshotForWhoLacks = "snapshot-for-who-lacks", "Raft §7";
     SnapshotReplacesLog = "snapshot-replaces-log", "Raft §7, Figure 13";

@@ -105,7 +105,8 @@ impl Store {
             | Input::Acquire { .. }
             | Input::Release
             | Input::Campaign
-            | Input::Compact => unreachable!("the world gives stores none of these"),
+            | Input::Compact
+            | Input::Change { .. } => unreachable!("the world gives stores none of these"),
         }
     }
 

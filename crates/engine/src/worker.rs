@@ -219,7 +219,8 @@ impl Worker {
             | Input::Put { .. }
             | Input::Get { .. }
             | Input::Campaign
-            | Input::Compact => unreachable!("the world gives workers none of these"),
+            | Input::Compact
+            | Input::Change { .. } => unreachable!("the world gives workers none of these"),
         }
     }
 

@@ -39,6 +39,7 @@ struct Counts {
     jeopardies: u64,
     crashes: u64,
     compactions: u64,
+    changes: u64,
     snapshots: u64,
 }
 
@@ -52,6 +53,7 @@ impl Counts {
                 Event::WriteRefused { .. } => self.refusals += 1,
                 Event::JeopardyBegan { .. } => self.jeopardies += 1,
                 Event::Crashed { .. } => self.crashes += 1,
+                Event::ConfigAdopted { .. } => self.changes += 1,
                 Event::LogCompacted { .. } => self.compactions += 1,
                 Event::SnapshotInstalled { .. } => self.snapshots += 1,
                 _ => {}
@@ -68,6 +70,7 @@ impl Counts {
             self.jeopardies,
             self.crashes,
             self.compactions,
+            self.changes,
             self.snapshots,
         ];
         assert!(all.iter().all(|n| 0 < *n), "{self:?}");

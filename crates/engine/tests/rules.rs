@@ -92,6 +92,17 @@ const LEFT_ALONE: &str = r#"
     run 1s
 "#;
 
+/// Two more servers than take part.
+fn with_spares() -> Setup {
+    Setup {
+        spares: 2,
+        election_fixed: [1_500, 2_500, 3_500, 4_500, 5_500]
+            .map(Duration::millis)
+            .to_vec(),
+        ..stage()
+    }
+}
+
 /// s2 misses an entry that s1 has applied and then dropped.
 const BEHIND_THE_SNAPSHOT: &str = r#"
     crash s2
@@ -210,6 +221,20 @@ rules_reached! {
             term: Term(1),
             entry: EntryKind::Put { client: C1, .. },
         }];
+    rule_one_change_at_a_time: OneChangeAtATime of S1, with_spares(), "add s4",
+        [Event::EntryAppended { index: LogIndex(2), entry: EntryKind::Config { .. }, .. }];
+    rule_joint_first: JointFirst of S1, with_spares(), "reconfigure s3 s4 s5",
+        [Event::EntryAppended { entry: EntryKind::Config { config }, .. } if config.is_joint()];
+    rule_joint_is_left: JointIsLeft of S1, with_spares(), "reconfigure s3 s4 s5\nrun 1s",
+        [Event::EntryAppended { entry: EntryKind::Config { config }, .. } if !config.is_joint()];
+    rule_config_at_append: ConfigAtAppend of S2, with_spares(), "add s4\nrun 60ms",
+        [Event::ConfigAdopted { config } if config.voters.len() == 4];
+    rule_config_goes_with_entry: ConfigGoesWithEntry of S1, with_spares(),
+        "partition s1 | s2 s3 s4 s5\nremove s3\nuntil s2 becomes leader\nheal\nrun 1s",
+        [Event::ConfigAdopted { config } if config.voters.len() == 3];
+    rule_removed_leader_steps_down: RemovedLeaderStepsDown of S1, with_spares(),
+        "remove s1\nrun 1s",
+        [Event::SteppedDown { term: Term(1) }];
     rule_snapshot_drops_applied: SnapshotDropsApplied of S1, stage(), "compact s1",
         [Event::LogCompacted { upto: LogIndex(1) }];
     rule_snapshot_for_who_lacks: SnapshotForWhoLacks of S1, stage(), BEHIND_THE_SNAPSHOT,

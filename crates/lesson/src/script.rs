@@ -3,7 +3,7 @@
 //! Stage directions: most lines are commands for the world, a few are for whoever plays the script.
 
 use leasehold_engine::claim::{Claim, Watch};
-use leasehold_engine::command::{Command, CommandError};
+use leasehold_engine::command::{ChangeText, Command, CommandError};
 use leasehold_engine::event::Step;
 use leasehold_engine::history::History;
 use leasehold_engine::setup::{Kind, Names};
@@ -336,6 +336,24 @@ fn check_command(command: &Command, names: &Names) -> Result<(), CommandError> {
             one(server, Kind::Server, "server")
         }
         Command::Ring { process, .. } => any(process),
+        Command::Change { what, at } => {
+            let server = |name: &String| one(name, Kind::Server, "server");
+            match what {
+                ChangeText::Add { server: name }
+                | ChangeText::AddLearner { server: name }
+                | ChangeText::Promote { server: name }
+                | ChangeText::Remove { server: name } => server(name)?,
+                ChangeText::Reconfigure { servers } => {
+                    for (at, name) in servers.iter().enumerate() {
+                        server(name)?;
+                        if servers[..at].contains(name) {
+                            return Err(CommandError::NamedTwice { name: name.clone() });
+                        }
+                    }
+                }
+            }
+            at.as_ref().map_or(Ok(()), server)
+        }
         Command::Set { at, .. } => at.as_ref().map_or(Ok(()), any),
         Command::Heal => Ok(()),
     }

@@ -1451,6 +1451,7 @@ pub fn command_label(command: &Command) -> String {
         Command::Release { worker } => format!("Let {worker} give the lease back"),
         Command::Campaign { server } => format!("Let {server} stand for election"),
         Command::Compact { server } => format!("Let {server} keep a snapshot"),
+        Command::Change { .. } => format!("Change the membership: {command}"),
         Command::Set {
             switch,
             position,

@@ -470,6 +470,12 @@ impl Cx<'_> {
             (_, Role::Leader) if at_odds => format!("believes: leads term {term}"),
             (_, Role::Leader) => format!("leads term {term}"),
             (_, Role::Candidate) => format!("stands for term {term}"),
+            (_, Role::Follower) if server.config().learners.contains(id) => {
+                format!("learner, term {term}")
+            }
+            (_, Role::Follower) if !server.config().voting().contains(id) => {
+                format!("takes no part, term {term}")
+            }
             (_, Role::Follower) => match server.leader_known() {
                 Some(leader) => format!("follows {}, term {term}", self.names.name(leader)),
                 None if server.role() == RoleName::PreCandidate => {
@@ -953,6 +959,7 @@ fn entry_label(op: &Op) -> String {
     match op {
         Op::Put { key, value, .. } => format!("{key}={value}"),
         Op::Noop
+        | Op::Config { .. }
         | Op::Acquire { .. }
         | Op::Release { .. }
         | Op::Expire { .. }

@@ -41,7 +41,7 @@ impl Server {
 
     /// Its election timeout has ended: it stands for election, if it has a vote; or first asks.
     pub(super) fn stand<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
-        if !self.config.voting().contains(cx.me) {
+        if !self.may_stand(cx) {
             cx.fact(Rule::OnlyVotersStand, || Event::StoodAside);
         } else if cx.is_on(Switch::Prevote) {
             self.become_pre_candidate(cx);
@@ -232,7 +232,7 @@ impl Server {
 
     /// Counts a vote, or a promise of one: which of the two, its role says.
     pub(super) fn count_vote<R: Recorder>(&mut self, voter: ProcessId, cx: &mut Cx<'_, R>) {
-        let config = self.config;
+        let config = self.counting(cx);
         let (pre, voters, votes) = match &mut self.role {
             Role::PreCandidate { voters, votes } => (true, voters, votes),
             Role::Candidate { voters, votes } => (false, voters, votes),
@@ -270,12 +270,7 @@ impl Server {
 
     pub(super) fn become_leader<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         let next = self.log.last_index().next();
-        let progress = Progress {
-            next,
-            matched: LogIndex(0),
-            round: 0,
-            snapshot: None,
-        };
+        let progress = Progress::from(next);
         self.role = Role::Leader(Box::new(Leading {
             progress: vec![progress; cx.servers.len() as usize],
             round: 0,
@@ -325,7 +320,7 @@ impl Server {
             heard,
             needed,
         });
-        if !self.config.elects(answered, 0) && cx.is_on(Switch::CheckQuorum) {
+        if !self.counting(cx).elects(answered, 0) && cx.is_on(Switch::CheckQuorum) {
             self.become_follower(self.term, None, cx);
         } else {
             self.watch_quorum(cx);

@@ -158,7 +158,7 @@ impl Server {
         let applied = self.registry.apply(&entry.op, cx.is_on(Switch::OpDedupe));
         match applied {
             Applied::Nothing => {
-                if !matches!(entry.op, Op::Noop) {
+                if !matches!(entry.op, Op::Noop | Op::Config { .. }) {
                     cx.fact(Rule::ExpiryIsLogged, || Event::NothingToDo { index });
                 }
             }
@@ -480,7 +480,7 @@ impl Server {
     }
 
     pub(super) fn confirm_renewals<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
-        let (applied, config) = (self.applied, self.config);
+        let (applied, config) = (self.applied, self.counting(cx));
         let Role::Leader(leading) = &mut self.role else {
             return;
         };

@@ -19,6 +19,7 @@ impl Entry {
     pub fn kind(&self) -> EntryKind {
         match &self.op {
             Op::Noop => EntryKind::Noop,
+            Op::Config { config } => EntryKind::Config { config: *config },
             Op::Acquire {
                 worker, resource, ..
             } => EntryKind::Acquire {

@@ -209,6 +209,8 @@ impl Server {
                 from: index,
             });
         }
+        let removed = index <= self.config_index;
+        let new = entries.iter().any(|e| matches!(e.op, Op::Config { .. }));
         for entry in entries {
             self.log.push(entry);
         }
@@ -216,6 +218,11 @@ impl Server {
             from: index,
             to: self.log.last_index(),
         });
+        if new {
+            self.look_at_config(Rule::ConfigAtAppend, cx);
+        } else if removed {
+            self.look_at_config(Rule::ConfigGoesWithEntry, cx);
+        }
         self.persist_after(index.previous(), cx);
     }
 
@@ -359,7 +366,8 @@ impl Server {
             return;
         };
         let progress = &leading.progress[usize::from(follower.0)];
-        if progress.snapshot.is_none() && progress.next <= self.log.last_index() {
+        let member = self.config.members().contains(follower);
+        if member && progress.snapshot.is_none() && progress.next <= self.log.last_index() {
             self.send_append(follower, cx);
         }
     }
@@ -411,7 +419,11 @@ impl Server {
             term: self.term,
             entry: entry.kind(),
         });
+        let changes = matches!(entry.op, Op::Config { .. });
         self.log.push(entry);
+        if changes {
+            self.look_at_config(Rule::ConfigAtAppend, cx);
+        }
         // Sending does not wait for the leader's own disk (dissertation §10.2.1); counting itself does.
         self.broadcast(cx);
         self.persist_after(index.previous(), cx);
@@ -437,12 +449,13 @@ impl Server {
             return;
         };
         let matched = |id: ProcessId| leading.progress[usize::from(id.0)].matched.0;
-        let to = self.config.agreed(matched);
+        let to = self.counting(cx).agreed(matched);
         let to = LogIndex(to).min(self.log.last_index());
         let own_term = self.log.term_at(to) == Some(self.term);
         if self.commit < to && (own_term || !cx.is_on(Switch::CommitOnlyCurrentTerm)) {
             self.advance_commit(to, Rule::CommitByMajorityOfThisTerm, cx);
             self.confirm_round(cx);
+            self.finish_change(cx);
         }
     }
 

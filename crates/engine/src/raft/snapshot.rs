@@ -10,7 +10,6 @@ use crate::event::Event;
 use crate::process::{Cx, DiskWrite, Effect, Message as Envelope, Recorder};
 use crate::registry::Registry;
 use crate::rule::Rule;
-use crate::setup::Setup;
 use crate::switch::Switch;
 use crate::units::{Duration, LogIndex, ProcessId, ResourceId, Term};
 
@@ -51,7 +50,7 @@ impl Server {
             index,
             term: self.log.term_at(index).expect("there is what to compact"),
             registry: self.registry.clone(),
-            config: self.config_at(index, cx.setup),
+            config: self.config_at(index, cx.setup).1,
         };
         self.keep(Arc::new(snapshot), cx);
         index
@@ -131,23 +130,17 @@ impl Server {
             (self.commit, self.applied) = (upto, upto);
             self.registry = snapshot.registry.clone();
             self.keep(snapshot, cx);
-            self.config = self.config_at(self.log.last_index(), cx.setup);
             self.take_over(cx);
             cx.fact(Rule::SnapshotReplacesLog, || Event::SnapshotInstalled {
                 leader,
                 upto,
             });
+            self.look_at_config(Rule::SnapshotReplacesLog, cx);
             self.answer_reads(cx);
         }
         cx.effects.push(Effect::AwaitSync);
         let upto = self.commit.min(self.log.last_index());
         self.answer_append(leader, true, upto, round, cx);
-    }
-
-    /// The configuration in force once all entries up to and with `index` are in the log.
-    pub(super) fn config_at(&self, _index: LogIndex, setup: &Setup) -> Config {
-        let base = self.snapshot.as_ref().map(|snapshot| snapshot.config);
-        base.unwrap_or_else(|| Config::initial(setup))
     }
 
     // At the leader -------------------------------------------------------------------------

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use super::{Item, Key, Status, Waiting, World};
 use crate::client::{Client, REQUESTS_WAITING_MAX};
-use crate::command::{Command, CommandError, MessageName};
+use crate::command::{ChangeText, Command, CommandError, MessageName};
 use crate::event::{Cause, DropReason, Event, Fact, MessageId, Step, StepKind, TimerKind};
 use crate::process::{Input, Process, Recorder};
-use crate::raft::Server;
+use crate::raft::{Change, Server};
 use crate::rule::Rule;
 use crate::service::ReadHow;
 use crate::setup::Kind;
 use crate::switch::{Position, Switch};
-use crate::units::{Duration, ProcessId, ResourceId};
+use crate::units::{Duration, ProcessId, ProcessSet, ResourceId};
 use crate::writer::WRITES_WAITING_MAX;
 
 const GIVEN: Rule = Rule::Commanded;
@@ -130,6 +130,7 @@ impl World {
                 self.step_process(id, Input::Compact, facts);
                 Ok(Some(id))
             }
+            Command::Change { what, at } => self.change(what, at.as_deref(), facts).map(Some),
             Command::Set {
                 switch,
                 position,
@@ -673,6 +674,46 @@ impl World {
             }
         })?;
         self.step_process(id, Input::Acquire { resource }, facts);
+        Ok(id)
+    }
+
+    /// A change is asked of the leader by truth, or of the one that is named.
+    fn change(
+        &mut self,
+        what: &ChangeText,
+        at: Option<&str>,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let one = |name: &String| self.find_kind(name, &[Kind::Server], "server");
+        let change = match what {
+            ChangeText::Add { server } => Change::Add(one(server)?),
+            ChangeText::AddLearner { server } => Change::AddLearner(one(server)?),
+            ChangeText::Promote { server } => Change::Promote(one(server)?),
+            ChangeText::Remove { server } => Change::Remove(one(server)?),
+            ChangeText::Reconfigure { servers } => {
+                let mut voters = ProcessSet::default();
+                for name in servers {
+                    let id = one(name)?;
+                    if voters.contains(id) {
+                        return Err(CommandError::NamedTwice { name: name.clone() });
+                    }
+                    voters = voters.with(id);
+                }
+                Change::Reconfigure(voters)
+            }
+        };
+        let leader = match (at, self.truth.leader()) {
+            (Some(name), _) => name.to_owned(),
+            (None, Some((leader, _))) => self.names.name(leader).to_owned(),
+            (None, None) => return Err(CommandError::NobodyLeads),
+        };
+        let id = self.running(&leader, &[Kind::Server], "server")?;
+        let switches = self.switches(id);
+        let server = self.server(id).expect("it is of this kind");
+        let config = server
+            .changed(change, switches)
+            .map_err(|why| CommandError::Change { leader, why })?;
+        self.step_process(id, Input::Change { config }, facts);
         Ok(id)
     }
 

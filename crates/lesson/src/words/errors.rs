@@ -5,6 +5,7 @@
 use leasehold_engine::claim::ClaimError;
 use leasehold_engine::command::CommandError;
 use leasehold_engine::monitor::Invariant;
+use leasehold_engine::raft::ChangeRefusal;
 use leasehold_engine::setup::{SERVERS_MAX, SetupError};
 use leasehold_engine::switch::Switch;
 use leasehold_engine::text::{Expected, ParseError};
@@ -51,6 +52,10 @@ const COMMANDS: &[&str] = &[
     "campaign",
     "ring",
     "compact",
+    "add",
+    "promote",
+    "remove",
+    "reconfigure",
     "set",
     "run",
     "stop",
@@ -246,6 +251,11 @@ pub fn command_error(error: &CommandError) -> Trouble {
             format!("{} is not usable here", SpanText(*given)),
             at_most(),
         ),
+        CommandError::NobodyLeads => Trouble::new(
+            "no server leads, so nobody can be asked",
+            "wait for a leader: run until some server leads",
+        ),
+        CommandError::Change { leader, why } => change_refusal(leader, *why),
         CommandError::NothingToCompact { name } => Trouble::new(
             format!("{name} has applied nothing that its log still holds"),
             "let it apply an entry first",
@@ -254,6 +264,35 @@ pub fn command_error(error: &CommandError) -> Trouble {
             format!("{most} things are waiting there already"),
             "let some of them happen first",
         ),
+    }
+}
+
+fn change_refusal(leader: &str, why: ChangeRefusal) -> Trouble {
+    match why {
+        ChangeRefusal::NotLeading => Trouble::new(
+            format!("{leader} does not lead, as far as it knows"),
+            "name the leader, or leave out `at`",
+        ),
+        ChangeRefusal::TermNotCommitted => Trouble::new(
+            format!("{leader} has committed no entry of its own term yet"),
+            "let it commit one first",
+        ),
+        ChangeRefusal::UnderWay => Trouble::new(
+            format!("{leader} has another change under way"),
+            "wait until that is committed",
+        ),
+        ChangeRefusal::Member => Trouble::new(
+            "it takes part already",
+            "name a spare; a learner is given a vote by promote",
+        ),
+        ChangeRefusal::NoMember => Trouble::new("it takes no part", "name a voter or a learner"),
+        ChangeRefusal::NoLearner => {
+            Trouble::new("it is no learner", "add it first: add NAME as learner")
+        }
+        ChangeRefusal::LastVoter => {
+            Trouble::new("it is the last voter", "add another before it leaves")
+        }
+        ChangeRefusal::Same => Trouble::new("these are the voters already", "name others"),
     }
 }
 
@@ -274,6 +313,8 @@ pub fn command_error_name(error: &CommandError) -> Option<&str> {
         | CommandError::NothingToCompact { name }
         | CommandError::SameProcess { name } => Some(name),
         CommandError::NoSuchMessage { .. }
+        | CommandError::NobodyLeads
+        | CommandError::Change { .. }
         | CommandError::Range { .. }
         | CommandError::Span { .. }
         | CommandError::TooManyWaiting { .. } => None,

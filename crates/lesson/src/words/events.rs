@@ -284,6 +284,9 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         Event::AppendConfirmed { follower } => {
             format!("{who} hears from {}: still following.", name(follower))
         }
+        Event::ConfigAdopted { config } => {
+            format!("{who} now goes by {}.", members(*config, names))
+        }
         Event::LogCompacted { upto } => {
             format!("{who} keeps a snapshot in place of its entries up to {upto}.")
         }
@@ -855,9 +858,26 @@ pub fn reason(reason: &Reason, names: &Names) -> String {
     }
 }
 
+/// Who takes part: `voters s1 s2 s3`, with what else there is.
+fn members(config: leasehold_engine::raft::Config, names: &Names) -> String {
+    let list = |set: leasehold_engine::units::ProcessSet| {
+        set.iter()
+            .fold(String::new(), |list, id| list + " " + names.name(id))
+    };
+    let mut text = "voters".to_owned() + &list(config.voters);
+    if config.is_joint() {
+        text = text + " and" + &list(config.outgoing);
+    }
+    if !config.learners.is_empty() {
+        text = text + ", learners" + &list(config.learners);
+    }
+    text
+}
+
 fn entry(entry: &EntryKind, names: &Names) -> String {
     match entry {
         EntryKind::Noop => "nothing, to open its term".to_owned(),
+        EntryKind::Config { config } => members(*config, names),
         EntryKind::Acquire { worker, resource } => {
             format!(
                 "{} asks for {}",
