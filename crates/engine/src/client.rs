@@ -104,7 +104,10 @@ impl Client {
             | Input::Write { .. }
             | Input::Acquire { .. }
             | Input::Release
-            | Input::Campaign => unreachable!("the world gives clients none of these"),
+            | Input::Campaign
+            | Input::Transfer { .. }
+            | Input::Compact
+            | Input::Change { .. } => unreachable!("the world gives clients none of these"),
         }
     }
 

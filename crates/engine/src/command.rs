@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::event::TimerKind;
+use crate::raft::ChangeRefusal;
 use crate::setup::Kind;
 use crate::switch::{Position, Switch};
 use crate::text::{Expected, ParseError, PercentText, Quoted, Words, serde_as_text};
@@ -131,10 +132,24 @@ pub enum Command {
     Campaign {
         server: String,
     },
+    /// `compact s1`: a snapshot takes the place of the entries that it has applied.
+    Compact {
+        server: String,
+    },
+    /// `add s4`, `remove s3`: asked of the leader, or `at s1`, which must lead.
+    Change {
+        what: ChangeText,
+        at: Option<String>,
+    },
     /// `ring s1 heartbeat`: a timer that it has running rings now.
     Ring {
         process: String,
         timer: TimerKind,
+    },
+    /// `transfer s1 -> s2`: the leader s1 hands over to s2.
+    Transfer {
+        from: String,
+        to: String,
     },
     /// `set fence off`, `set fence off at orders`
     Set {
@@ -142,6 +157,21 @@ pub enum Command {
         position: Position,
         at: Option<String>,
     },
+}
+
+/// A change of the membership, by names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ChangeText {
+    /// `add s4`
+    Add { server: String },
+    /// `add s4 as learner`
+    AddLearner { server: String },
+    /// `promote s4`: a learner gets a vote.
+    Promote { server: String },
+    /// `remove s3`
+    Remove { server: String },
+    /// `reconfigure s3 s4 s5`: the new voters.
+    Reconfigure { servers: Vec<String> },
 }
 
 /// Why a command cannot be carried out; the world has not changed.
@@ -191,6 +221,19 @@ pub enum CommandError {
     SameProcess {
         name: String,
     },
+    /// It does not lead, and has nothing to hand over.
+    NotLeader {
+        name: String,
+    },
+    /// It has no vote, and cannot lead.
+    NoVote {
+        name: String,
+    },
+    /// It hands over to that one already; asking again does not give it more time.
+    HandingOver {
+        name: String,
+        to: String,
+    },
     Range {
         low: Duration,
         high: Duration,
@@ -198,6 +241,17 @@ pub enum CommandError {
     /// Beyond [`Duration::LONGEST`] or zero.
     Span {
         given: Duration,
+    },
+    /// No server leads, so that nobody can be asked.
+    NobodyLeads,
+    /// That leader does not propose this change.
+    Change {
+        leader: String,
+        why: ChangeRefusal,
+    },
+    /// It has applied nothing that its log still holds.
+    NothingToCompact {
+        name: String,
     },
     /// Too much is waiting already: the most that is kept.
     TooManyWaiting {
@@ -298,6 +352,20 @@ impl fmt::Display for Command {
             Self::Release { worker } => write!(f, "release {worker}"),
             Self::Campaign { server } => write!(f, "campaign {server}"),
             Self::Ring { process, timer } => write!(f, "ring {process} {}", timer.word()),
+            Self::Transfer { from, to } => write!(f, "transfer {from} -> {to}"),
+            Self::Compact { server } => write!(f, "compact {server}"),
+            Self::Change { what, at } => {
+                match what {
+                    ChangeText::Add { server } => write!(f, "add {server}"),
+                    ChangeText::AddLearner { server } => write!(f, "add {server} as learner"),
+                    ChangeText::Promote { server } => write!(f, "promote {server}"),
+                    ChangeText::Remove { server } => write!(f, "remove {server}"),
+                    ChangeText::Reconfigure { servers } => {
+                        write!(f, "reconfigure {}", servers.join(" "))
+                    }
+                }?;
+                at.as_ref().map_or(Ok(()), |name| write!(f, " at {name}"))
+            }
             Self::Set {
                 switch,
                 position,
@@ -423,10 +491,41 @@ fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
         "campaign" => Command::Campaign {
             server: words.name()?,
         },
+        "compact" => Command::Compact {
+            server: words.name()?,
+        },
         "ring" => Command::Ring {
             process: words.name()?,
             timer: timer(words)?,
         },
+        "transfer" => {
+            let (from, to) = one_way(words)?;
+            Command::Transfer { from, to }
+        }
+        "add" => {
+            let server = words.name()?;
+            if words.take("as") {
+                words.word("learner")?;
+                change(ChangeText::AddLearner { server }, words)?
+            } else {
+                change(ChangeText::Add { server }, words)?
+            }
+        }
+        "promote" => {
+            let server = words.name()?;
+            change(ChangeText::Promote { server }, words)?
+        }
+        "remove" => {
+            let server = words.name()?;
+            change(ChangeText::Remove { server }, words)?
+        }
+        "reconfigure" => {
+            let mut servers = vec![words.name()?];
+            while !words.is_done() && !words.is_next("at") {
+                servers.push(words.name()?);
+            }
+            change(ChangeText::Reconfigure { servers }, words)?
+        }
         "set" => set(words)?,
         _ => return Err(words.error_before(Expected::Command)),
     })
@@ -494,6 +593,20 @@ fn timer(words: &mut Words<'_>) -> Result<TimerKind, ParseError> {
     TimerKind::of_word(word).ok_or_else(|| words.error_before(expected))
 }
 
+fn change(what: ChangeText, words: &mut Words<'_>) -> Result<Command, ParseError> {
+    let at = at(words)?;
+    Ok(Command::Change { what, at })
+}
+
+/// `at s1`, if it stands there.
+fn at(words: &mut Words<'_>) -> Result<Option<String>, ParseError> {
+    if words.take("at") {
+        words.name().map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
 fn set(words: &mut Words<'_>) -> Result<Command, ParseError> {
     let name = words.next(Expected::Switch)?;
     let switch: Switch = name
@@ -503,11 +616,7 @@ fn set(words: &mut Words<'_>) -> Result<Command, ParseError> {
     let position = switch
         .position(word)
         .ok_or_else(|| words.error_before(Expected::Position(switch)))?;
-    let at = if words.take("at") {
-        Some(words.name()?)
-    } else {
-        None
-    };
+    let at = at(words)?;
     Ok(Command::Set {
         switch,
         position,
@@ -552,6 +661,15 @@ mod tests {
             "campaign s2",
             "ring s1 heartbeat",
             "ring c1 client_timeout",
+            "transfer s1 -> s2",
+            "compact s1",
+            "add s4",
+            "add s4 as learner at s1",
+            "promote s4",
+            "remove s3 at s2",
+            "reconfigure s3",
+            "reconfigure s3 s4 s5",
+            "reconfigure s3 s4 at s1",
             "set fence off",
             "set fence enforce at orders",
         ] {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::command::{Command, CommandError};
 use crate::monitor::{Invariant, Reason};
+use crate::raft::Config;
 use crate::rule::Rule;
 use crate::switch::{Position, Switch};
 use crate::units::{
@@ -29,11 +30,13 @@ pub enum MessageKind {
     Vote,
     PreVote,
     PreVoteAnswer,
+    TimeoutNow,
     Heartbeat,
     Append,
     AppendAnswer,
     ReadIndex,
     ReadIndexAnswer,
+    Snapshot,
     Acquire,
     AcquireAnswer,
     Renew,
@@ -79,6 +82,8 @@ timers! {
     Heartbeat = "heartbeat";
     /// When a leader next looks whether it has heard a majority.
     Quorum = "quorum";
+    /// A leader has been handing over for an election timeout.
+    Transfer = "transfer";
     /// A leader's earliest lease expiry.
     Expiry = "expiry";
     /// A worker asks, or asks again.
@@ -247,6 +252,9 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     Noop,
+    Config {
+        config: Config,
+    },
     Acquire {
         worker: ProcessId,
         resource: ResourceId,
@@ -451,6 +459,27 @@ pub enum Event {
     AppendConfirmed {
         follower: ProcessId,
     },
+    /// It goes by another configuration from now on.
+    ConfigAdopted {
+        config: Config,
+    },
+    /// A server took a snapshot of what it had applied and dropped the entries up to there.
+    LogCompacted {
+        upto: LogIndex,
+    },
+    SnapshotSent {
+        follower: ProcessId,
+        upto: LogIndex,
+    },
+    SnapshotInstalled {
+        leader: ProcessId,
+        upto: LogIndex,
+    },
+    /// It had applied as much already.
+    SnapshotIgnored {
+        leader: ProcessId,
+        upto: LogIndex,
+    },
     ProbedBack {
         follower: ProcessId,
         next: LogIndex,
@@ -463,6 +492,18 @@ pub enum Event {
         index: LogIndex,
         term: Term,
         entry: EntryKind,
+    },
+    /// A leader hands over: it brings `to` up to date, and then tells it to stand.
+    HandoverBegan {
+        to: ProcessId,
+    },
+    HandoverGivenUp {
+        to: ProcessId,
+    },
+    /// A leader that hands over takes no new work.
+    WorkRefused {
+        asker: ProcessId,
+        to: ProcessId,
     },
     /// A request reached a server that does not lead.
     NotLeaderAnswered {
@@ -776,9 +817,17 @@ impl Event {
             Self::AppendMatched { .. } => "append-matched",
             Self::MatchAdvanced { .. } => "match-advanced",
             Self::AppendConfirmed { .. } => "append-confirmed",
+            Self::ConfigAdopted { .. } => "config-adopted",
+            Self::LogCompacted { .. } => "log-compacted",
+            Self::SnapshotSent { .. } => "snapshot-sent",
+            Self::SnapshotInstalled { .. } => "snapshot-installed",
+            Self::SnapshotIgnored { .. } => "snapshot-ignored",
             Self::ProbedBack { .. } => "probed-back",
             Self::CommitAdvanced { .. } => "commit-advanced",
             Self::EntryApplied { .. } => "entry-applied",
+            Self::HandoverBegan { .. } => "handover-began",
+            Self::HandoverGivenUp { .. } => "handover-given-up",
+            Self::WorkRefused { .. } => "work-refused",
             Self::NotLeaderAnswered { .. } => "not-leader-answered",
             Self::ReadReceived { .. } => "read-received",
             Self::ReadIndexAsked { .. } => "read-index-asked",

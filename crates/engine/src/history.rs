@@ -585,8 +585,14 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::VoteRefused { .. }
         | Event::BecameLeader { .. }
         | Event::SteppedDown { .. }
+        | Event::HandoverBegan { .. }
+        | Event::HandoverGivenUp { .. }
         | Event::EntriesRemoved { .. }
         | Event::AppendRefused { .. }
+        | Event::ConfigAdopted { .. }
+        | Event::LogCompacted { .. }
+        | Event::SnapshotSent { .. }
+        | Event::SnapshotInstalled { .. }
         | Event::LeaseGranted { .. }
         | Event::WaiterQueued { .. }
         | Event::WaiterLeft { .. }
@@ -643,9 +649,11 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::AppendMatched { .. }
         | Event::MatchAdvanced { .. }
         | Event::AppendConfirmed { .. }
+        | Event::SnapshotIgnored { .. }
         | Event::ProbedBack { .. }
         | Event::CommitAdvanced { .. }
         | Event::EntryApplied { .. }
+        | Event::WorkRefused { .. }
         | Event::NotLeaderAnswered { .. }
         | Event::RequestRepeated { .. }
         | Event::NothingToDo { .. }

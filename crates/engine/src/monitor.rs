@@ -188,6 +188,8 @@ struct AppliedOnce {
     term: Term,
     content: u64,
     by: ProcessId,
+    /// Whose put it is: what a snapshot stands for is told by it.
+    put: Option<(ProcessId, RequestId)>,
 }
 
 /// A put that its client knows to be accepted.
@@ -426,6 +428,12 @@ impl Monitors {
                     found.extend(self.leader_lacks_acknowledged(world, id));
                 }
             }
+            // Of what is compacted, only what was applied first can be told.
+            Event::LogCompacted { .. }
+                if world.leader().is_some_and(|(leader, _)| leader == id) =>
+            {
+                found.extend(self.leader_lacks_acknowledged(world, id));
+            }
             Event::EntryAppended { index, .. } => {
                 found.extend(self.on_stored(world, id, *index, *index));
             }
@@ -604,7 +612,9 @@ impl Monitors {
         }
         for index in (known + 1..=last_index.0).map(LogIndex) {
             let committed = self.committed.get(index.previous().0 as usize)?;
+            // What is compacted is in the snapshot: its maker had applied it.
             if committed.term < server.term()
+                && server.log().start() <= index
                 && server.log().term_at(index) != Some(committed.entry_term)
             {
                 let (term, committed_by) = (server.term(), committed.by);
@@ -628,6 +638,7 @@ impl Monitors {
             term: entry.term,
             content: stable_hash(&entry.op),
             by,
+            put: put_of(&entry.op),
         };
         let at = index.previous().0 as usize;
         if self.applied.len() == at {
@@ -744,7 +755,7 @@ impl Monitors {
             let back = log
                 .iter()
                 .rev()
-                .position(|entry| is_put(&entry.op, client, request))?;
+                .position(|entry| put_of(&entry.op) == Some((client, request)))?;
             Some(LogIndex(log.last_index().0 - back as u64))
         });
         let acknowledged = Acknowledged {
@@ -754,40 +765,56 @@ impl Monitors {
         };
         self.acknowledged.push(acknowledged);
         let (leader, _) = world.leader()?;
-        lost_at(world, leader, acknowledged)
+        self.lost_at(world, leader, acknowledged)
     }
 
     fn leader_lacks_acknowledged(&self, world: &dyn Cluster, leader: ProcessId) -> Found {
         self.acknowledged
             .iter()
-            .find_map(|acknowledged| lost_at(world, leader, *acknowledged))
+            .find_map(|acknowledged| self.lost_at(world, leader, *acknowledged))
     }
-}
 
-fn is_put(op: &Op, client: ProcessId, request: RequestId) -> bool {
-    matches!(op, Op::Put { client: c, request: r, .. } if *c == client && *r == request)
-}
-
-/// An acknowledged put that is nowhere in a leader's log.
-fn lost_at(world: &dyn Cluster, leader: ProcessId, put: Acknowledged) -> Found {
-    let server = world.server(leader)?;
-    let here = |entry: &Entry| is_put(&entry.op, put.client, put.request);
-    if server.log().entry(put.index).is_some_and(here) || server.log().iter().any(here) {
-        return None;
-    }
-    let Acknowledged {
-        client, request, ..
-    } = put;
-    let term = server.term();
-    Some((
-        Invariant::NoLostWrite,
-        Reason::WriteLost {
+    /// An acknowledged put that is nowhere in a leader's log, nor in what its snapshot stands for.
+    fn lost_at(&self, world: &dyn Cluster, leader: ProcessId, put: Acknowledged) -> Found {
+        let Acknowledged {
             client,
             request,
-            leader,
-            term,
-        },
-    ))
+            index,
+        } = put;
+        let server = world.server(leader)?;
+        let log = server.log();
+        let here = |entry: &Entry| put_of(&entry.op) == Some((client, request));
+        let gone = |applied: &AppliedOnce| applied.put == Some((client, request));
+        let compacted = log.start().0 as usize;
+        if log.entry(index).is_some_and(here)
+            || log.iter().any(here)
+            || self.applied.iter().take(compacted).any(gone)
+        {
+            return None;
+        }
+        let term = server.term();
+        Some((
+            Invariant::NoLostWrite,
+            Reason::WriteLost {
+                client,
+                request,
+                leader,
+                term,
+            },
+        ))
+    }
+}
+
+/// Whose put an entry is, if it is one.
+const fn put_of(op: &Op) -> Option<(ProcessId, RequestId)> {
+    if let Op::Put {
+        client, request, ..
+    } = op
+    {
+        Some((*client, *request))
+    } else {
+        None
+    }
 }
 
 /// A grant just written in the ledger: its token must be higher, and the one before must be over.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::client::Client;
 use crate::draw::{Purpose, draw};
 use crate::event::{Event, Fact, MessageKind, TimerKind};
-use crate::raft::{self, Entry, Server};
+use crate::raft::{self, Entry, Server, Snapshot};
 use crate::rule::Rule;
 use crate::service::{Answer, Ask, AskWhat, ReadHow};
 use crate::setup::Setup;
@@ -106,6 +106,8 @@ pub enum DiskWrite {
         keep: LogIndex,
         entries: Vec<Entry>,
     },
+    /// The log is dropped up to the snapshot, which takes its place; what follows stays where it fits.
+    Snapshot(Arc<Snapshot>),
     Store(StoreWrite),
 }
 
@@ -159,6 +161,16 @@ pub enum Input {
     },
     Release,
     Campaign,
+    /// Hand over to this server, another voter.
+    Transfer {
+        to: ProcessId,
+    },
+    /// A server takes a snapshot and drops what it stands for.
+    Compact,
+    /// A leader proposes another configuration.
+    Change {
+        config: raft::Config,
+    },
 }
 
 /// What a process sees of the world in a step, and where its effects and facts go.

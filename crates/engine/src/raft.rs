@@ -1,21 +1,25 @@
 //! The consensus server: elections, log replication, commit, and the lease service on top.
 //!
 //! A committee that keeps one minute book: it elects a chair for a numbered term, the chair dictates,
-//! and a line counts once a majority has written it down. Left out here: snapshots,
-//! membership and transfer.
+//! and a line counts once a majority has written it down.
 //!
 //! Where Raft and libraries differ we follow the paper: a stale append is answered with the higher term.
 
 mod election;
+mod handover;
 mod leases;
 mod log;
 mod membership;
 mod reads;
 mod replication;
 mod search;
+mod snapshot;
 
 pub use log::{Entry, Log};
-pub use membership::Config;
+pub use membership::{Change, ChangeRefusal, Config};
+pub use snapshot::Snapshot;
+
+use std::sync::Arc;
 
 use crate::event::{Event, MessageKind, TimerKind, Verdict};
 use crate::process::{Cx, DiskWrite, Effect, Input, Message as Envelope, Recorder};
@@ -35,6 +39,8 @@ pub enum Message {
         term: Term,
         last_index: LogIndex,
         last_term: Term,
+        /// Its leader told it to stand: that the leader is fresh is no reason to ignore it.
+        handover: bool,
     },
     Vote {
         term: Term,
@@ -51,6 +57,10 @@ pub enum Message {
         term: Term,
         granted: bool,
     },
+    /// From a leader that hands over: stand now.
+    TimeoutNow {
+        term: Term,
+    },
     /// A heartbeat when it has no entries.
     Append {
         term: Term,
@@ -59,6 +69,12 @@ pub enum Message {
         entries: Vec<Entry>,
         commit: LogIndex,
         /// Which round of heartbeats it belongs to; the answer carries it back.
+        round: u64,
+    },
+    /// What a follower lacks and the leader's log no longer has (Raft §7); answered like an append.
+    Snapshot {
+        term: Term,
+        snapshot: Arc<Snapshot>,
         round: u64,
     },
     AppendAnswer {
@@ -89,8 +105,10 @@ impl Message {
             Self::Vote { .. } => MessageKind::Vote,
             Self::PreVote { .. } => MessageKind::PreVote,
             Self::PreVoteAnswer { .. } => MessageKind::PreVoteAnswer,
+            Self::TimeoutNow { .. } => MessageKind::TimeoutNow,
             Self::Append { entries, .. } if entries.is_empty() => MessageKind::Heartbeat,
             Self::Append { .. } => MessageKind::Append,
+            Self::Snapshot { .. } => MessageKind::Snapshot,
             Self::AppendAnswer { .. } => MessageKind::AppendAnswer,
             Self::ReadIndex { .. } => MessageKind::ReadIndex,
             Self::ReadIndexAnswer { .. } => MessageKind::ReadIndexAnswer,
@@ -103,7 +121,9 @@ impl Message {
             | Self::Vote { term, .. }
             | Self::PreVote { term, .. }
             | Self::PreVoteAnswer { term, .. }
+            | Self::TimeoutNow { term }
             | Self::Append { term, .. }
+            | Self::Snapshot { term, .. }
             | Self::AppendAnswer { term, .. }
             | Self::ReadIndex { term, .. }
             | Self::ReadIndexAnswer { term, .. } => *term,
@@ -111,14 +131,57 @@ impl Message {
     }
 }
 
-/// What a leader knows of one server.
+/// What a leader does about one server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Pace {
+    /// It looks for the last entry on which their logs agree.
+    #[default]
+    Probe,
+    /// Their logs agree up to what was answered, and the rest is on its way.
+    Replicate,
+}
+
+/// What a leader knows of one server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Progress {
+    pub pace: Pace,
     /// The next entry to send.
     pub next: LogIndex,
     /// The highest entry known to be durable there.
     pub matched: LogIndex,
     /// The latest round of heartbeats that it answered in this term.
+    round: u64,
+    /// The last entry of each append that is on its way, oldest first; kept where `append_window` limits them.
+    flying: Vec<LogIndex>,
+    /// A snapshot is on its way there: nothing but heartbeats is sent until it has answered.
+    snapshot: Option<Sending>,
+}
+
+impl Progress {
+    /// Nothing is known of it yet: `next` is tried first.
+    fn from(next: LogIndex) -> Self {
+        Self {
+            next,
+            ..Self::default()
+        }
+    }
+
+    /// Whether one more append with entries may set out.
+    fn has_room(&self, setup: &Setup) -> bool {
+        let most = match (self.pace, setup.append_window) {
+            (_, 0) => return true,
+            (Pace::Probe, _) => 1,
+            (Pace::Replicate, window) => window,
+        };
+        self.flying.len() < most as usize
+    }
+}
+
+/// A snapshot sent and not yet answered: how far it goes, and the round of heartbeats of its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Sending {
+    index: LogIndex,
+    term: Term,
     round: u64,
 }
 
@@ -132,6 +195,14 @@ struct Renewal {
     round: u64,
 }
 
+/// A handover under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Handover {
+    to: ProcessId,
+    /// It had every entry and was told to stand.
+    told: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Leading {
     /// By server, in order of id.
@@ -142,6 +213,7 @@ struct Leading {
     heard: Option<ProcessSet>,
     reads: Vec<reads::Unconfirmed>,
     lease: reads::ReadLease,
+    handover: Option<Handover>,
     /// The first entry of this term; the state machine is current once it is applied.
     first_index: LogIndex,
     /// Grants per resource since this server leads (`durable_token_counter` off).
@@ -187,6 +259,8 @@ struct Armed {
 pub struct ServerDisk {
     pub term: Term,
     pub voted_for: Option<ProcessId>,
+    /// The log begins after it.
+    pub snapshot: Option<Arc<Snapshot>>,
     pub log: Log,
 }
 
@@ -205,12 +279,15 @@ enum Handed {
 pub struct Server {
     term: Term,
     voted_for: Option<ProcessId>,
+    snapshot: Option<Arc<Snapshot>>,
     log: Log,
     commit: LogIndex,
     applied: LogIndex,
     role: Role,
     /// The latest in its log, committed or not; the setup's where the log has none.
     config: Config,
+    /// The entry that it is from; where the log begins, if it is from before.
+    config_index: LogIndex,
     /// When the leader that it follows was last heard; kept while `stickiness` is on.
     leader_heard: Option<LocalTime>,
     /// How much of the log is durable here.
@@ -229,22 +306,29 @@ impl Server {
     /// A server as its disk has it: a fresh one for an empty disk.
     #[must_use]
     pub fn from_disk(disk: &ServerDisk, setup: &Setup, resources: usize) -> Self {
-        Self {
+        let snapshot = disk.snapshot.clone();
+        let registry = snapshot.as_ref().map(|s| s.registry.clone());
+        let mut server = Self {
             term: disk.term,
             voted_for: disk.voted_for,
+            snapshot,
             log: disk.log.clone(),
-            commit: LogIndex(0),
-            applied: LogIndex(0),
+            commit: disk.log.start(),
+            applied: disk.log.start(),
             role: Role::Follower { leader: None },
-            config: Config::initial(setup),
+            config: Config::default(),
+            config_index: LogIndex(0),
             leader_heard: None,
             synced: disk.log.last_index(),
             syncing: Vec::new(),
-            registry: Registry::new(resources),
+            registry: registry.unwrap_or_else(|| Registry::new(resources)),
             armed: vec![None; resources],
             reads: Vec::new(),
             writer: Writer::default(),
-        }
+        };
+        let last = server.log.last_index();
+        (server.config_index, server.config) = server.config_at(last, setup);
+        server
     }
 
     #[must_use]
@@ -343,10 +427,20 @@ impl Server {
 
     /// After a start or a restart: wait for a leader to be heard.
     pub(crate) fn start<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        self.take_over(cx);
         self.reset_election_timer(cx);
     }
 
     pub fn step<R: Recorder>(&mut self, input: Input, cx: &mut Cx<'_, R>) {
+        // What is dropped was applied in an earlier step, so that whoever watches has seen it.
+        let compacted = self.compact_when_due(cx);
+        self.take(input, cx);
+        if let Some(upto) = compacted {
+            cx.fact(Rule::SnapshotDropsApplied, || Event::LogCompacted { upto });
+        }
+    }
+
+    fn take<R: Recorder>(&mut self, input: Input, cx: &mut Cx<'_, R>) {
         match input {
             Input::Message {
                 from,
@@ -383,7 +477,11 @@ impl Server {
                 let authority = self.authority();
                 self.writer.on_write(store, value, authority, cx);
             }
+            Input::Timer(TimerKind::Transfer) => self.give_up_handover(cx),
             Input::Campaign => self.on_campaign(cx),
+            Input::Transfer { to } => self.hand_over(to, cx),
+            Input::Compact => self.on_compact(cx),
+            Input::Change { config } => self.on_change(config, cx),
             Input::Timer(
                 TimerKind::Ask
                 | TimerKind::Renew
@@ -432,14 +530,17 @@ impl Server {
                 Rule::HigherTermWins
             } else if leader.is_some() {
                 Rule::LeaderOfThisTerm
-            } else {
+            } else if self.config.voting().contains(cx.me) {
                 Rule::LeaderNeedsQuorum
+            } else {
+                Rule::RemovedLeaderStepsDown
             };
             cx.fact(rule, || Event::SteppedDown { term: from });
         }
         if was_leader {
             cx.cancel_timer(TimerKind::Heartbeat);
             cx.cancel_timer(TimerKind::Quorum);
+            cx.cancel_timer(TimerKind::Transfer);
             cx.cancel_timer(TimerKind::Expiry);
             self.reset_election_timer(cx);
             self.look_at_own_role(cx);

@@ -7,12 +7,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::raft::Config;
 use crate::units::{ProcessId, RequestId, ResourceId, Token};
 
 /// What an entry asks of the state machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     Noop,
+    /// Who takes part; it takes effect where it is appended, and does nothing here.
+    Config {
+        config: Config,
+    },
     Acquire {
         worker: ProcessId,
         resource: ResourceId,
@@ -223,7 +228,7 @@ impl Registry {
     /// Carries out one committed entry. `dedupe` off treats a repeated request as a new one.
     pub fn apply(&mut self, op: &Op, dedupe: bool) -> Applied {
         match op {
-            Op::Noop => Applied::Nothing,
+            Op::Noop | Op::Config { .. } => Applied::Nothing,
             Op::Acquire {
                 worker,
                 resource,

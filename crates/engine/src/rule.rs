@@ -46,6 +46,10 @@ rules! {
     AskBeforeStanding = "ask-before-standing", "dissertation §9.6";
     FreshLeaderShields = "fresh-leader-shields", "dissertation §4.2.3";
     LeaderNeedsQuorum = "leader-needs-quorum", "dissertation §6.2";
+    ToldToStand = "told-to-stand", "dissertation §3.10";
+    HandoverBringsUpToDate = "handover-brings-up-to-date", "dissertation §3.10";
+    NoWorkDuringHandover = "no-work-during-handover", "dissertation §3.10";
+    HandoverHasItsTime = "handover-has-its-time", "dissertation §3.10";
     VoteOncePerTerm = "vote-once-per-term", "Raft §5.2";
     VoteForUpToDateLog = "vote-for-up-to-date-log", "Raft §5.4.1";
     MajorityElects = "majority-elects", "Raft §5.2";
@@ -64,6 +68,16 @@ rules! {
     CommitByMajorityOfThisTerm = "commit-by-majority-of-this-term", "Raft §5.4.2, Figure 8";
     CommitFollowsLeader = "commit-follows-leader", "Raft §5.3, Figure 2";
     ApplyInOrder = "apply-in-order", "Raft §5.3";
+    OneChangeAtATime = "one-change-at-a-time", "dissertation §4.1";
+    JointFirst = "joint-first", "Raft §6, Figure 11";
+    JointIsLeft = "joint-is-left", "Raft §6, Figure 11";
+    ConfigAtAppend = "config-at-append", "dissertation §4.1: the latest configuration in the log";
+    ConfigGoesWithEntry = "config-goes-with-entry", "dissertation §4.1: back to the one before it";
+    RemovedLeaderStepsDown = "removed-leader-steps-down", "Raft §6; dissertation §4.2.2";
+    SnapshotDropsApplied = "snapshot-drops-applied", "Raft §7";
+    SnapshotForWhoLacks = "snapshot-for-who-lacks", "Raft §7";
+    SnapshotReplacesLog = "snapshot-replaces-log", "Raft §7, Figure 13";
+    OldSnapshotIgnored = "old-snapshot-ignored", "Raft §5.1: calls are idempotent";
     OnlyLeaderServes = "only-leader-serves", "Raft §8";
     // Reads.
     ReadIndexRemembered = "read-index-remembered", "dissertation §6.4: readIndex";

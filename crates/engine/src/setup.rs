@@ -59,8 +59,15 @@ pub struct Setup {
     pub drift_ppm: u32,
     /// Nothing happens by itself after time zero: a message waits for `deliver`, a timer for `ring`.
     pub untimed: bool,
+    /// The most entries in one append.
+    pub append_batch: u32,
+    /// The most appends with entries on their way to one server, of which a leader that does not know where
+    /// the logs agree has one; 0: no limit.
+    pub append_window: u32,
     /// How long a sync to disk takes; zero means durable at once.
     pub sync: Duration,
+    /// Entries applied between a server's snapshots; 0 for none but by command.
+    pub snapshot_every: u32,
     pub client_timeout: Duration,
     /// How often a client asks before it calls the outcome unknown.
     pub client_attempts: u32,
@@ -100,7 +107,10 @@ impl Default for Setup {
             election_fixed: Vec::new(),
             drift_ppm: 0,
             untimed: false,
+            append_batch: 64,
+            append_window: 0,
             sync: Duration::ZERO,
+            snapshot_every: 0,
             client_timeout: Duration::secs(1),
             client_attempts: 4,
             lease_reads: false,
@@ -152,8 +162,12 @@ pub enum SetupError {
         given: usize,
         servers: u8,
     },
-    Attempts {
+    /// A number outside `low..=high`.
+    Count {
+        field: &'static str,
         given: u32,
+        low: u32,
+        high: u32,
     },
     Switch {
         given: String,
@@ -203,10 +217,19 @@ impl Setup {
                 return Err(SetupError::Ppm { field, given });
             }
         }
-        if !(1..=100).contains(&self.client_attempts) {
-            return Err(SetupError::Attempts {
-                given: self.client_attempts,
-            });
+        for (field, given, low, high) in [
+            ("client_attempts", self.client_attempts, 1, 100),
+            ("append_batch", self.append_batch, 1, 1_000),
+            ("append_window", self.append_window, 0, 1_000),
+        ] {
+            if given < low || high < given {
+                return Err(SetupError::Count {
+                    field,
+                    given,
+                    low,
+                    high,
+                });
+            }
         }
         self.positions()?;
         Ok(names)

@@ -104,7 +104,10 @@ impl Store {
             | Input::Get { .. }
             | Input::Acquire { .. }
             | Input::Release
-            | Input::Campaign => unreachable!("the world gives stores none of these"),
+            | Input::Campaign
+            | Input::Transfer { .. }
+            | Input::Compact
+            | Input::Change { .. } => unreachable!("the world gives stores none of these"),
         }
     }
 

@@ -4,7 +4,7 @@
 //! that runs with all of them never do (swarm testing). Clock rates stay within the bound that the setup
 //! names, because no lease is safe beyond it, unless the caller asks for more.
 
-use crate::command::{Command, MessageName};
+use crate::command::{ChangeText, Command, MessageName};
 use crate::draw::{Purpose, below, draw};
 use crate::event::Step;
 use crate::history::History;
@@ -26,10 +26,13 @@ enum Trouble {
     WallJump,
     Rate,
     Campaign,
+    Transfer,
     Release,
+    Compact,
+    Members,
 }
 
-const TROUBLES: [Trouble; 11] = [
+const TROUBLES: &[Trouble] = &[
     Trouble::Pause,
     Trouble::Crash,
     Trouble::Cut,
@@ -40,7 +43,10 @@ const TROUBLES: [Trouble; 11] = [
     Trouble::WallJump,
     Trouble::Rate,
     Trouble::Campaign,
+    Trouble::Transfer,
     Trouble::Release,
+    Trouble::Compact,
+    Trouble::Members,
 ];
 
 const TRUE_RATE: u32 = 1_000_000;
@@ -79,7 +85,7 @@ impl Swarm {
             drift_ppm: 0,
             slowest_ppm: TRUE_RATE,
         };
-        for trouble in TROUBLES {
+        for trouble in TROUBLES.iter().copied() {
             if swarm.chance(1, 2) {
                 swarm.troubles.push(trouble);
             }
@@ -154,9 +160,15 @@ impl Swarm {
             } else {
                 Duration::ZERO
             },
+            spares: [0, 0, 1, 2][self.below(4) as usize],
+            snapshot_every: [0, 0, 1, 4, 16][self.below(5) as usize],
             after_first_election: !self.beyond.switches && self.chance(3, 4),
             ..Setup::default()
         };
+        if setup.spares > 0 {
+            // More servers to try before one finds the leader.
+            setup.client_attempts = 8;
+        }
         for switch in Switch::ALL {
             // What is off unless set is safe either way; what is on is safe on.
             let word = match switch.initial() {
@@ -256,6 +268,16 @@ impl Swarm {
             Trouble::Campaign => Some(Command::Campaign {
                 server: self.name(world, &[Kind::Server])?,
             }),
+            Trouble::Transfer => {
+                let (leader, _) = world.truth().leader()?;
+                let from = world.names().name(leader).to_owned();
+                let to = self.name(world, &[Kind::Server])?;
+                Some(Command::Transfer { from, to })
+            }
+            Trouble::Compact => Some(Command::Compact {
+                server: self.name(world, &[Kind::Server])?,
+            }),
+            Trouble::Members => self.change(world),
             Trouble::Release => {
                 let worker = self.name(world, &[Kind::Worker])?;
                 let resource = world.names().resources().first()?.clone();
@@ -293,6 +315,40 @@ impl Swarm {
             .iter()
             .all(|g| !g.is_empty())
             .then_some(Command::Partition { groups })
+    }
+
+    /// A change of the membership: mostly one that makes sense to the leader.
+    fn change(&mut self, world: &World) -> Option<Command> {
+        let config = world.server(world.truth().leader()?.0)?.config();
+        let names = world.names();
+        let among = |is: &dyn Fn(ProcessId) -> bool| -> Vec<String> {
+            let those = names.of_kind(Kind::Server).filter(|id| is(*id));
+            those.map(|id| names.name(id).to_owned()).collect()
+        };
+        let members = config.members();
+        let what = match self.below(5) {
+            0 => ChangeText::Add {
+                server: self.one_of(&among(&|id| !members.contains(id)))?,
+            },
+            1 => ChangeText::AddLearner {
+                server: self.one_of(&among(&|id| !members.contains(id)))?,
+            },
+            2 => ChangeText::Promote {
+                server: self.one_of(&among(&|id| config.learners.contains(id)))?,
+            },
+            3 => ChangeText::Remove {
+                server: self.one_of(&among(&|id| members.contains(id)))?,
+            },
+            _ => {
+                let mut servers = among(&|_| true);
+                servers.retain(|_| self.chance(1, 2));
+                if servers.is_empty() {
+                    return None;
+                }
+                ChangeText::Reconfigure { servers }
+            }
+        };
+        Some(Command::Change { what, at: None })
     }
 
     fn message(&mut self, world: &World) -> Option<Command> {
@@ -407,6 +463,14 @@ impl Swarm {
                     at: None,
                 });
             }
+        }
+        if world.setup().spares > 0 {
+            // Who was removed and does not know it asks for votes for ever (dissertation §4.2.3).
+            commands.push(Command::Set {
+                switch: Switch::Stickiness,
+                position: Position::On,
+                at: None,
+            });
         }
         commands
     }

@@ -71,6 +71,11 @@ switches! {
     Stickiness = "stickiness", Liveness, None;
     /// A leader that hears no majority for an election timeout leads no more (dissertation §6.2).
     CheckQuorum = "check_quorum", Liveness, None;
+    /// Between two sets of voters, both must agree, each by its own majority (Raft §6).
+    JointConsensus = "joint_consensus", Safety, Some(Invariant::ElectionSafety);
+    /// A leader changes the membership only after an entry of its own term is committed (dissertation §4.1,
+    /// with the erratum of 2015).
+    OwnTermCommitBeforeReconfig = "own_term_commit_before_reconfig", Safety, Some(Invariant::LeaderCompleteness);
     /// A client is answered when its entry is committed, not when it is appended (Raft §5.3).
     ReplyAfterCommit = "reply_after_commit", Safety, Some(Invariant::NoLostWrite);
     /// Whether a resource is free is decided when the entry is applied, not when it is proposed.

@@ -169,6 +169,11 @@ impl<'a> Words<'a> {
         there
     }
 
+    /// Whether `word` is next; takes nothing.
+    pub(crate) fn is_next(&self, word: &str) -> bool {
+        self.clone().take(word)
+    }
+
     /// Takes all of `words` if they come next, or none.
     pub(crate) fn take_all(&mut self, words: &[&str]) -> bool {
         let start = self.at;

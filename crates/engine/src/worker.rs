@@ -211,6 +211,7 @@ impl Worker {
                 TimerKind::Election
                 | TimerKind::Heartbeat
                 | TimerKind::Quorum
+                | TimerKind::Transfer
                 | TimerKind::Expiry
                 | TimerKind::ClientTimeout
                 | TimerKind::StoreWrite,
@@ -218,7 +219,10 @@ impl Worker {
             | Input::Synced { .. }
             | Input::Put { .. }
             | Input::Get { .. }
-            | Input::Campaign => unreachable!("the world gives workers none of these"),
+            | Input::Campaign
+            | Input::Transfer { .. }
+            | Input::Compact
+            | Input::Change { .. } => unreachable!("the world gives workers none of these"),
         }
     }
 

@@ -1102,6 +1102,7 @@ impl Disk {
             && let (Self::Server(disk), Process::Server(server)) = (self, process)
         {
             disk.log = server.log().clone();
+            disk.snapshot = server.snapshot().cloned();
         }
     }
 
@@ -1116,6 +1117,10 @@ impl Disk {
                 for entry in entries {
                     disk.log.push(entry);
                 }
+            }
+            (Self::Server(disk), DiskWrite::Snapshot(snapshot)) => {
+                disk.log.begin_after(snapshot.index, snapshot.term);
+                disk.snapshot = Some(snapshot);
             }
             (Self::Store(store), DiskWrite::Store(write)) => store.write_durably(&write),
             (Self::None | Self::Server(_) | Self::Store(_), _) => {

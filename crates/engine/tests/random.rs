@@ -38,6 +38,9 @@ struct Counts {
     refusals: u64,
     jeopardies: u64,
     crashes: u64,
+    compactions: u64,
+    changes: u64,
+    snapshots: u64,
 }
 
 impl Counts {
@@ -50,6 +53,9 @@ impl Counts {
                 Event::WriteRefused { .. } => self.refusals += 1,
                 Event::JeopardyBegan { .. } => self.jeopardies += 1,
                 Event::Crashed { .. } => self.crashes += 1,
+                Event::ConfigAdopted { .. } => self.changes += 1,
+                Event::LogCompacted { .. } => self.compactions += 1,
+                Event::SnapshotInstalled { .. } => self.snapshots += 1,
                 _ => {}
             }
         }
@@ -63,6 +69,9 @@ impl Counts {
             self.refusals,
             self.jeopardies,
             self.crashes,
+            self.compactions,
+            self.changes,
+            self.snapshots,
         ];
         assert!(all.iter().all(|n| 0 < *n), "{self:?}");
     }

@@ -92,6 +92,27 @@ const LEFT_ALONE: &str = r#"
     run 1s
 "#;
 
+/// Two more servers than take part.
+fn with_spares() -> Setup {
+    Setup {
+        spares: 2,
+        election_fixed: [1_500, 2_500, 3_500, 4_500, 5_500]
+            .map(Duration::millis)
+            .to_vec(),
+        ..stage()
+    }
+}
+
+/// s2 misses an entry that s1 has applied and then dropped.
+const BEHIND_THE_SNAPSHOT: &str = r#"
+    crash s2
+    put c1 x "1"
+    run 1s
+    compact s1
+    restart s2
+    run 1s
+"#;
+
 rules_reached! {
     // What is done to a process or a link from outside.
     rule_commanded: Commanded of None, stage(), "cut s1 -> s2",
@@ -139,6 +160,16 @@ rules_reached! {
     rule_leader_needs_quorum: LeaderNeedsQuorum of S1,
         play::with_switch(stage(), Switch::CheckQuorum, "on"), "partition s1 | s2 s3\nrun 3s",
         [Event::SteppedDown { term: Term(1) }];
+    rule_told_to_stand: ToldToStand of S2, stage(), "transfer s1 -> s2\nrun 100ms",
+        [Event::ElectionStarted { term: Term(2) }];
+    rule_handover_brings_up_to_date: HandoverBringsUpToDate of S1, stage(), "transfer s1 -> s2",
+        [Event::HandoverBegan { to: S2 }];
+    rule_no_work_during_handover: NoWorkDuringHandover of S1, stage(),
+        "crash s2\ntransfer s1 -> s2\nput c1 x \"1\"\nrun 100ms",
+        [Event::WorkRefused { asker: C1, to: S2 }];
+    rule_handover_has_its_time: HandoverHasItsTime of S1, stage(),
+        "crash s2\ntransfer s1 -> s2\nrun 2s",
+        [Event::HandoverGivenUp { to: S2 }];
     rule_vote_once_per_term: VoteOncePerTerm of S2,
         Setup { election_fixed: [1, 1, 3].map(Duration::secs).to_vec(), ..cold() }, "run 1.1s",
         [Event::VoteRefused { candidate: S1, term: Term(1), why: VoteRefusal::VotedFor(S2) }];
@@ -200,6 +231,29 @@ rules_reached! {
             term: Term(1),
             entry: EntryKind::Put { client: C1, .. },
         }];
+    rule_one_change_at_a_time: OneChangeAtATime of S1, with_spares(), "add s4",
+        [Event::EntryAppended { index: LogIndex(2), entry: EntryKind::Config { .. }, .. }];
+    rule_joint_first: JointFirst of S1, with_spares(), "reconfigure s3 s4 s5",
+        [Event::EntryAppended { entry: EntryKind::Config { config }, .. } if config.is_joint()];
+    rule_joint_is_left: JointIsLeft of S1, with_spares(), "reconfigure s3 s4 s5\nrun 1s",
+        [Event::EntryAppended { entry: EntryKind::Config { config }, .. } if !config.is_joint()];
+    rule_config_at_append: ConfigAtAppend of S2, with_spares(), "add s4\nrun 60ms",
+        [Event::ConfigAdopted { config } if config.voters.len() == 4];
+    rule_config_goes_with_entry: ConfigGoesWithEntry of S1, with_spares(),
+        "partition s1 | s2 s3 s4 s5\nremove s3\nuntil s2 becomes leader\nheal\nrun 1s",
+        [Event::ConfigAdopted { config } if config.voters.len() == 3];
+    rule_removed_leader_steps_down: RemovedLeaderStepsDown of S1, with_spares(),
+        "remove s1\nrun 1s",
+        [Event::SteppedDown { term: Term(1) }];
+    rule_snapshot_drops_applied: SnapshotDropsApplied of S1, stage(), "compact s1",
+        [Event::LogCompacted { upto: LogIndex(1) }];
+    rule_snapshot_for_who_lacks: SnapshotForWhoLacks of S1, stage(), BEHIND_THE_SNAPSHOT,
+        [Event::SnapshotSent { follower: S2, upto: LogIndex(2) }];
+    rule_snapshot_replaces_log: SnapshotReplacesLog of S2, stage(), BEHIND_THE_SNAPSHOT,
+        [Event::SnapshotInstalled { leader: S1, upto: LogIndex(2) }];
+    rule_old_snapshot_ignored: OldSnapshotIgnored of S2,
+        Setup { duplication_ppm: 1_000_000, ..stage() }, BEHIND_THE_SNAPSHOT,
+        [Event::SnapshotIgnored { leader: S1, upto: LogIndex(3) }];
     rule_only_leader_serves: OnlyLeaderServes of S1, stage(),
         "campaign s2\nuntil s2 leads\nrun 100ms\nput c1 x \"1\"\nrun 100ms",
         [Event::NotLeaderAnswered { asker: C1, hint: Some(S2) }];
@@ -492,7 +546,7 @@ fn random_command(dice: &mut Dice) -> Command {
     const WORKERS: &[&str] = &["A", "B"];
     let (one, other) = (dice.pick(ALL), dice.pick(ALL));
     let worker = dice.pick(WORKERS);
-    let text = match dice.below(22) {
+    let text = match dice.below(23) {
         0 | 1 => format!("pause {one}"),
         2 => format!("pause {worker} before send"),
         3 | 4 => format!("resume {one}"),
@@ -510,6 +564,7 @@ fn random_command(dice: &mut Dice) -> Command {
         17 => format!("acquire {worker} {}", dice.pick(&["orders", "mail"])),
         18 => format!("release {worker}"),
         19 => format!("campaign {}", dice.pick(&["s1", "s2", "s3"])),
+        21 => format!("transfer {} -> {}", dice.pick(ALL), dice.pick(ALL)),
         20 => format!("drop {one}>{other}#{}", 1 + dice.below(40)),
         _ => {
             let switch = Switch::ALL[dice.below(Switch::ALL.len())].name();

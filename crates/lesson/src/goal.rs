@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use leasehold_engine::claim::Watch;
-use leasehold_engine::command::Command;
+use leasehold_engine::command::{ChangeText, Command};
 use leasehold_engine::event::Step;
 use leasehold_engine::history::{History, Position};
 use leasehold_engine::units::{SimTime, StepNumber};
@@ -71,6 +71,12 @@ verbs! {
     Release = "release", "releases", false;
     Campaign = "campaign", "campaigns", true;
     Ring = "ring", "rings", true;
+    Transfer = "transfer", "transfers", true;
+    Compact = "compact", "compacts", false;
+    Add = "add", "adds", true;
+    Promote = "promote", "promotes", true;
+    Remove = "remove", "removes", true;
+    Reconfigure = "reconfigure", "reconfigures", true;
     Set = "set", "sets", true;
 }
 
@@ -99,6 +105,14 @@ impl Verb {
             Command::Release { .. } => Self::Release,
             Command::Campaign { .. } => Self::Campaign,
             Command::Ring { .. } => Self::Ring,
+            Command::Transfer { .. } => Self::Transfer,
+            Command::Compact { .. } => Self::Compact,
+            Command::Change { what, .. } => match what {
+                ChangeText::Add { .. } | ChangeText::AddLearner { .. } => Self::Add,
+                ChangeText::Promote { .. } => Self::Promote,
+                ChangeText::Remove { .. } => Self::Remove,
+                ChangeText::Reconfigure { .. } => Self::Reconfigure,
+            },
             Command::Set { .. } => Self::Set,
         }
     }

@@ -3,7 +3,7 @@
 //! Stage directions: most lines are commands for the world, a few are for whoever plays the script.
 
 use leasehold_engine::claim::{Claim, Watch};
-use leasehold_engine::command::{Command, CommandError};
+use leasehold_engine::command::{ChangeText, Command, CommandError};
 use leasehold_engine::event::Step;
 use leasehold_engine::history::History;
 use leasehold_engine::setup::{Kind, Names};
@@ -332,8 +332,33 @@ fn check_command(command: &Command, names: &Names) -> Result<(), CommandError> {
             resource(name)
         }
         Command::Release { worker } => one(worker, Kind::Worker, "worker"),
-        Command::Campaign { server } => one(server, Kind::Server, "server"),
+        Command::Campaign { server } | Command::Compact { server } => {
+            one(server, Kind::Server, "server")
+        }
         Command::Ring { process, .. } => any(process),
+        Command::Transfer { from, to } => {
+            one(from, Kind::Server, "server")?;
+            one(to, Kind::Server, "server")?;
+            link(from, to)
+        }
+        Command::Change { what, at } => {
+            let server = |name: &String| one(name, Kind::Server, "server");
+            match what {
+                ChangeText::Add { server: name }
+                | ChangeText::AddLearner { server: name }
+                | ChangeText::Promote { server: name }
+                | ChangeText::Remove { server: name } => server(name)?,
+                ChangeText::Reconfigure { servers } => {
+                    for (at, name) in servers.iter().enumerate() {
+                        server(name)?;
+                        if servers[..at].contains(name) {
+                            return Err(CommandError::NamedTwice { name: name.clone() });
+                        }
+                    }
+                }
+            }
+            at.as_ref().map_or(Ok(()), server)
+        }
         Command::Set { at, .. } => at.as_ref().map_or(Ok(()), any),
         Command::Heal => Ok(()),
     }

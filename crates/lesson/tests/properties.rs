@@ -34,7 +34,7 @@ fn command() -> impl Strategy<Value = String> {
     )
         .prop_map(|(verb, name)| format!("{verb} {name}"));
     let link = (
-        prop::sample::select(vec!["cut", "heal"]),
+        prop::sample::select(vec!["cut", "heal", "transfer"]),
         name(),
         prop::sample::select(vec!["->", "<->"]),
         name(),

@@ -808,7 +808,9 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
         | MessageKind::Vote
         | MessageKind::PreVote
         | MessageKind::PreVoteAnswer
+        | MessageKind::TimeoutNow
         | MessageKind::Append
+        | MessageKind::Snapshot
         | MessageKind::Put
         | MessageKind::PutAnswer
         | MessageKind::Get
@@ -823,9 +825,11 @@ const fn seen_for(kind: MessageKind, has_token: bool, folded: bool) -> Option<u6
         | MessageKind::Vote
         | MessageKind::PreVote
         | MessageKind::PreVoteAnswer
+        | MessageKind::TimeoutNow
         | MessageKind::Heartbeat
         | MessageKind::Append
         | MessageKind::AppendAnswer
+        | MessageKind::Snapshot
         | MessageKind::Acquire
         | MessageKind::AcquireAnswer
         | MessageKind::Renew
@@ -1448,6 +1452,9 @@ pub fn command_label(command: &Command) -> String {
         Command::Acquire { worker, resource } => format!("Let {worker} ask for {resource}"),
         Command::Release { worker } => format!("Let {worker} give the lease back"),
         Command::Campaign { server } => format!("Let {server} stand for election"),
+        Command::Transfer { from, to } => format!("Let {from} hand over to {to}"),
+        Command::Compact { server } => format!("Let {server} keep a snapshot"),
+        Command::Change { .. } => format!("Change the membership: {command}"),
         Command::Set {
             switch,
             position,

@@ -470,6 +470,12 @@ impl Cx<'_> {
             (_, Role::Leader) if at_odds => format!("believes: leads term {term}"),
             (_, Role::Leader) => format!("leads term {term}"),
             (_, Role::Candidate) => format!("stands for term {term}"),
+            (_, Role::Follower) if server.config().learners.contains(id) => {
+                format!("learner, term {term}")
+            }
+            (_, Role::Follower) if !server.config().voting().contains(id) => {
+                format!("takes no part, term {term}")
+            }
             (_, Role::Follower) => match server.leader_known() {
                 Some(leader) => format!("follows {}, term {term}", self.names.name(leader)),
                 None if server.role() == RoleName::PreCandidate => {
@@ -497,7 +503,7 @@ impl Cx<'_> {
         });
         let log = server.log();
         let last = log.last_index().0;
-        let first = last.saturating_sub(CELLS) + 1;
+        let first = last.saturating_sub(CELLS).max(log.start().0) + 1;
         let cell = |index: u64| {
             let entry = log.entry(LogIndex(index))?;
             Some(Cell {
@@ -838,10 +844,12 @@ impl Cx<'_> {
             MessageKind::RequestVote
             | MessageKind::Vote
             | MessageKind::PreVote
-            | MessageKind::PreVoteAnswer => Look::Tick(Tone::Plain),
+            | MessageKind::PreVoteAnswer
+            | MessageKind::TimeoutNow => Look::Tick(Tone::Plain),
             MessageKind::Heartbeat
             | MessageKind::Append
             | MessageKind::AppendAnswer
+            | MessageKind::Snapshot
             | MessageKind::ReadIndex
             | MessageKind::ReadIndexAnswer => Look::Tick(Tone::Authority),
             MessageKind::Renew | MessageKind::RenewAnswer => Look::Tick(Tone::Lease),
@@ -952,6 +960,7 @@ fn entry_label(op: &Op) -> String {
     match op {
         Op::Put { key, value, .. } => format!("{key}={value}"),
         Op::Noop
+        | Op::Config { .. }
         | Op::Acquire { .. }
         | Op::Release { .. }
         | Op::Expire { .. }
@@ -983,9 +992,11 @@ pub const fn kind_word(kind: MessageKind) -> &'static str {
         MessageKind::Vote => "vote",
         MessageKind::PreVote => "pre-vote request",
         MessageKind::PreVoteAnswer => "pre-vote answer",
+        MessageKind::TimeoutNow => "order to stand",
         MessageKind::Heartbeat => "heartbeat",
         MessageKind::Append => "append",
         MessageKind::AppendAnswer => "append answer",
+        MessageKind::Snapshot => "snapshot",
         MessageKind::Acquire => "request for the lease",
         MessageKind::AcquireAnswer => "grant",
         MessageKind::Renew => "renewal",

@@ -41,12 +41,12 @@ impl Server {
 
     /// Its election timeout has ended: it stands for election, if it has a vote; or first asks.
     pub(super) fn stand<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
-        if !self.config.voting().contains(cx.me) {
+        if !self.may_stand(cx) {
             cx.fact(Rule::OnlyVotersStand, || Event::StoodAside);
         } else if cx.is_on(Switch::Prevote) {
             self.become_pre_candidate(cx);
         } else {
-            self.become_candidate(cx);
+            self.become_candidate(Rule::ElectionTimeout, cx);
         }
     }
 
@@ -73,7 +73,7 @@ impl Server {
     }
 
     /// Raft §5.2: a new term, a vote for itself, and a call for votes.
-    pub(super) fn become_candidate<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+    pub(super) fn become_candidate<R: Recorder>(&mut self, why: Rule, cx: &mut Cx<'_, R>) {
         self.term = self.term.next();
         self.voted_for = Some(cx.me);
         self.role = Role::Candidate {
@@ -82,9 +82,7 @@ impl Server {
         };
         self.leader_heard = None;
         self.persist_vote(cx);
-        cx.fact(Rule::ElectionTimeout, || Event::ElectionStarted {
-            term: self.term,
-        });
+        cx.fact(why, || Event::ElectionStarted { term: self.term });
         self.reset_election_timer(cx);
         cx.effects.push(Effect::AwaitSync);
         let (last_index, last_term) = (self.log.last_index(), self.log.last_term());
@@ -93,6 +91,7 @@ impl Server {
                 term: self.term,
                 last_index,
                 last_term,
+                handover: why == Rule::ToldToStand,
             };
             cx.send(server, Envelope::Raft(ask));
         }
@@ -232,7 +231,7 @@ impl Server {
 
     /// Counts a vote, or a promise of one: which of the two, its role says.
     pub(super) fn count_vote<R: Recorder>(&mut self, voter: ProcessId, cx: &mut Cx<'_, R>) {
-        let config = self.config;
+        let config = self.counting(cx);
         let (pre, voters, votes) = match &mut self.role {
             Role::PreCandidate { voters, votes } => (true, voters, votes),
             Role::Candidate { voters, votes } => (false, voters, votes),
@@ -262,7 +261,7 @@ impl Server {
             });
         }
         if elected && pre {
-            self.become_candidate(cx);
+            self.become_candidate(Rule::AskBeforeStanding, cx);
         } else if elected {
             self.become_leader(cx);
         }
@@ -270,11 +269,7 @@ impl Server {
 
     pub(super) fn become_leader<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         let next = self.log.last_index().next();
-        let progress = Progress {
-            next,
-            matched: LogIndex(0),
-            round: 0,
-        };
+        let progress = Progress::from(next);
         self.role = Role::Leader(Box::new(Leading {
             progress: vec![progress; cx.servers.len() as usize],
             round: 0,
@@ -282,6 +277,7 @@ impl Server {
             heard: None,
             reads: Vec::new(),
             lease: ReadLease::default(),
+            handover: None,
             first_index: next,
             counted: vec![0; self.armed.len()],
         }));
@@ -324,7 +320,7 @@ impl Server {
             heard,
             needed,
         });
-        if !self.config.elects(answered, 0) && cx.is_on(Switch::CheckQuorum) {
+        if !self.counting(cx).elects(answered, 0) && cx.is_on(Switch::CheckQuorum) {
             self.become_follower(self.term, None, cx);
         } else {
             self.watch_quorum(cx);

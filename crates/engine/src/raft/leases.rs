@@ -18,18 +18,30 @@ use crate::units::{LogIndex, ProcessId, RequestId, ResourceId, Token};
 impl Server {
     pub(super) fn on_ask<R: Recorder>(&mut self, asker: ProcessId, ask: Ask, cx: &mut Cx<'_, R>) {
         let Ask { request, what } = ask;
-        if !self.is_leader() {
-            let to = match what {
-                AskWhat::Acquire { .. } => AnswerTo::Acquire,
-                AskWhat::Renew { .. } => AnswerTo::Renew,
-                AskWhat::Release { .. } => AnswerTo::Release,
-                AskWhat::Put { .. } => AnswerTo::Put,
-                AskWhat::Register => AnswerTo::Register,
-                AskWhat::Get { key, how, floor } => {
-                    return self.on_get(asker, request, (key, how, floor), cx);
-                }
-            };
-            return self.turn_away(asker, request, to, cx);
+        let kind = match what {
+            AskWhat::Acquire { .. } => AnswerTo::Acquire,
+            AskWhat::Renew { .. } => AnswerTo::Renew,
+            AskWhat::Release { .. } => AnswerTo::Release,
+            AskWhat::Put { .. } => AnswerTo::Put,
+            AskWhat::Register => AnswerTo::Register,
+            AskWhat::Get { .. } => AnswerTo::Get,
+        };
+        // Any server may be asked to read.
+        if !self.is_leader() && kind != AnswerTo::Get {
+            return self.turn_away(asker, request, kind, cx);
+        }
+        // Reads and renewals are no entries: they keep until the handover is over, one way or the other.
+        if let Some(to) = self.transferring()
+            && !matches!(kind, AnswerTo::Get | AnswerTo::Renew)
+        {
+            cx.fact(Rule::NoWorkDuringHandover, || Event::WorkRefused {
+                asker,
+                to,
+            });
+            // No hint: the successor does not lead yet.
+            let hint = None;
+            answer(asker, request, AnswerWhat::NotLeader { hint }, kind, cx);
+            return;
         }
         match what {
             AskWhat::Acquire { resource } => self.on_acquire(asker, request, resource, cx),
@@ -158,7 +170,7 @@ impl Server {
         let applied = self.registry.apply(&entry.op, cx.is_on(Switch::OpDedupe));
         match applied {
             Applied::Nothing => {
-                if !matches!(entry.op, Op::Noop) {
+                if !matches!(entry.op, Op::Noop | Op::Config { .. }) {
                     cx.fact(Rule::ExpiryIsLogged, || Event::NothingToDo { index });
                 }
             }
@@ -383,7 +395,12 @@ impl Server {
         }
     }
 
-    fn arm<R: Recorder>(&mut self, resource: ResourceId, token: Token, cx: &mut Cx<'_, R>) {
+    pub(super) fn arm<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        token: Token,
+        cx: &mut Cx<'_, R>,
+    ) {
         let until = cx.now.plus(cx.setup.lease);
         self.armed[usize::from(resource.0)] = Some(Armed {
             token,
@@ -475,7 +492,7 @@ impl Server {
     }
 
     pub(super) fn confirm_renewals<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
-        let (applied, config) = (self.applied, self.config);
+        let (applied, config) = (self.applied, self.counting(cx));
         let Role::Leader(leading) = &mut self.role else {
             return;
         };

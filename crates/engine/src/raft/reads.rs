@@ -242,7 +242,7 @@ impl Server {
     /// A majority may have answered one more round: what waits for that?
     pub(super) fn confirm_round<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         self.confirm_renewals(cx);
-        let (commit, config) = (self.commit, self.config);
+        let (commit, config) = (self.commit, self.counting(cx));
         let Role::Leader(leading) = &mut self.role else {
             return;
         };

@@ -4,16 +4,13 @@
 //! majority has it.
 
 use super::election::refuse_vote;
-use super::{Entry, Handed, Message, Role, Server};
+use super::{Entry, Handed, Message, Pace, Role, Sending, Server};
 use crate::event::{AppendRefusal, Event, TimerKind, VoteRefusal};
 use crate::process::{Cx, DiskWrite, Effect, Message as Envelope, Recorder};
 use crate::registry::Op;
 use crate::rule::Rule;
 use crate::switch::Switch;
 use crate::units::{Duration, LogIndex, ProcessId, Term};
-
-/// Entries in one append: more go in the next.
-const APPEND_BATCH: usize = 64;
 
 impl Server {
     pub(super) fn on_raft<R: Recorder>(
@@ -27,7 +24,10 @@ impl Server {
         // A leader that was just heard, or that one is, shields from calls for a later term.
         let calls = matches!(
             message,
-            Message::RequestVote { .. } | Message::PreVote { .. }
+            Message::RequestVote {
+                handover: false,
+                ..
+            } | Message::PreVote { .. }
         );
         if calls
             && self.term < term
@@ -63,11 +63,16 @@ impl Server {
             Message::PreVoteAnswer { granted, .. } => {
                 self.on_pre_vote_answer(from, (term, granted), cx);
             }
-            Message::Vote { .. } | Message::AppendAnswer { .. } if stale => {
+            Message::Vote { .. } | Message::AppendAnswer { .. } | Message::TimeoutNow { .. }
+                if stale =>
+            {
                 cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored { from });
             }
+            Message::TimeoutNow { .. } => self.on_timeout_now(from, cx),
             Message::Vote { granted, .. } => self.on_vote(from, granted, cx),
-            Message::Append { round, .. } if stale && cx.is_on(Switch::StaleTermCheck) => {
+            Message::Append { round, .. } | Message::Snapshot { round, .. }
+                if stale && cx.is_on(Switch::StaleTermCheck) =>
+            {
                 cx.fact(Rule::StaleTermRefused, || Event::AppendRefused {
                     leader: from,
                     why: AppendRefusal::OldTerm,
@@ -85,6 +90,9 @@ impl Server {
                 let previous = (previous_index, previous_term);
                 self.on_append(from, previous, entries, commit, round, cx);
             }
+            Message::Snapshot {
+                snapshot, round, ..
+            } => self.on_snapshot(from, snapshot, round, cx),
             Message::AppendAnswer {
                 accepted,
                 upto,
@@ -121,8 +129,8 @@ impl Server {
     pub(super) fn on_append<R: Recorder>(
         &mut self,
         leader: ProcessId,
-        (previous_index, previous_term): (LogIndex, Term),
-        entries: Vec<Entry>,
+        (mut previous_index, mut previous_term): (LogIndex, Term),
+        mut entries: Vec<Entry>,
         commit: LogIndex,
         round: u64,
         cx: &mut Cx<'_, R>,
@@ -139,6 +147,14 @@ impl Server {
         }
         self.leader_heard = cx.is_on(Switch::Stickiness).then_some(cx.now);
         self.reset_election_timer(cx);
+        let start = self.log.start();
+        if previous_index < start {
+            // What is compacted here was committed, so the leader has the same.
+            let known = (start.0 - previous_index.0).min(entries.len() as u64);
+            entries.drain(..known as usize);
+            (previous_index, previous_term) =
+                (start, self.log.term_at(start).unwrap_or(previous_term));
+        }
         let there = self.log.term_at(previous_index);
         if cx.is_on(Switch::PrevLogCheck) && there != Some(previous_term) {
             let (why, hint) = match there {
@@ -146,9 +162,14 @@ impl Server {
                     let last = self.log.last_index();
                     (AppendRefusal::LogShort { last }, last)
                 }
+                // All of this wrong term goes; and where the term is too high, all that is too high, because
+                // terms never fall along a log.
                 Some(there) => {
-                    let first = self.log.first_of_term_at(previous_index);
-                    (AppendRefusal::OtherTerm { there }, first.previous())
+                    let mut hint = self.log.first_of_term_at(previous_index).previous();
+                    while self.log.term_at(hint).is_some_and(|t| previous_term < t) {
+                        hint = hint.previous();
+                    }
+                    (AppendRefusal::OtherTerm { there }, hint)
                 }
             };
             cx.fact(Rule::AppendNeedsPrevious, || Event::AppendRefused {
@@ -191,16 +212,13 @@ impl Server {
         index = LogIndex(index.0 + same as u64);
         if index <= self.log.last_index() {
             self.log.truncate(index.previous());
-            self.synced = self.synced.min(index.previous());
-            for handed in &mut self.syncing {
-                if let Handed::Log { upto } = handed {
-                    *upto = index.previous().min(*upto);
-                }
-            }
+            self.cut_synced(index.previous());
             cx.fact(Rule::ConflictIsReplaced, || Event::EntriesRemoved {
                 from: index,
             });
         }
+        let removed = index <= self.config_index;
+        let new = entries.iter().any(|e| matches!(e.op, Op::Config { .. }));
         for entry in entries {
             self.log.push(entry);
         }
@@ -208,6 +226,11 @@ impl Server {
             from: index,
             to: self.log.last_index(),
         });
+        if new {
+            self.look_at_config(Rule::ConfigAtAppend, cx);
+        } else if removed {
+            self.look_at_config(Rule::ConfigGoesWithEntry, cx);
+        }
         self.persist_after(index.previous(), cx);
     }
 
@@ -270,7 +293,7 @@ impl Server {
         round: u64,
         cx: &mut Cx<'_, R>,
     ) {
-        let last = self.log.last_index();
+        let (start, last) = (self.log.start(), self.log.last_index());
         let Role::Leader(leading) = &mut self.role else {
             cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
                 from: follower,
@@ -278,9 +301,18 @@ impl Server {
             return;
         };
         leading.heard = leading.heard.map(|heard| heard.with(follower));
+        // A follower that has committed more than its leader has is a broken world; none sends from there.
+        let upto = upto.min(last);
         let progress = &mut leading.progress[usize::from(follower.0)];
         progress.round = progress.round.max(round);
+        let sending = progress.snapshot;
         if accepted {
+            progress.pace = Pace::Replicate;
+            progress.flying.retain(|last| upto < *last);
+            // Even an answer that is behind what was sent will do, if the log goes on from there.
+            if start <= upto || sending.is_some_and(|sending| sending.index <= upto) {
+                progress.snapshot = None;
+            }
             progress.next = progress.next.max(upto.next());
             if progress.matched < upto {
                 progress.matched = upto;
@@ -293,13 +325,19 @@ impl Server {
                 cx.fact(Rule::AckMovesMatch, || Event::AppendConfirmed { follower });
             }
             self.send_missing(follower, cx);
-        } else if upto < progress.matched || progress.next <= upto.next() {
+            self.tell_successor(cx);
+        } else if sending.is_some_and(|sending| sending.round < round) {
+            // It answers what was sent after the snapshot, and still lacks it.
+            self.send_snapshot(follower, cx);
+        } else if sending.is_some() || upto < progress.matched || progress.next <= upto.next() {
             // A refusal that is older than what the follower has confirmed since.
             cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
                 from: follower,
             });
         } else {
-            progress.next = upto.min(last).next();
+            progress.pace = Pace::Probe;
+            progress.flying.clear();
+            progress.next = upto.next();
             let next = progress.next;
             cx.fact(Rule::LeaderProbesBack, || Event::ProbedBack {
                 follower,
@@ -337,28 +375,60 @@ impl Server {
     }
 
     pub(super) fn send_missing<R: Recorder>(&mut self, follower: ProcessId, cx: &mut Cx<'_, R>) {
-        let Role::Leader(leading) = &self.role else {
-            return;
-        };
-        if leading.progress[usize::from(follower.0)].next <= self.log.last_index() {
+        loop {
+            let Role::Leader(leading) = &self.role else {
+                return;
+            };
+            let progress = &leading.progress[usize::from(follower.0)];
+            let member = self.config.members().contains(follower);
+            if !member
+                || progress.snapshot.is_some()
+                || self.log.last_index() < progress.next
+                || !progress.has_room(cx.setup)
+            {
+                return;
+            }
             self.send_append(follower, cx);
+            if cx.setup.append_window == 0 {
+                // Nothing limits what is on its way but this: one answer, one append.
+                return;
+            }
         }
     }
 
-    /// What is sent is taken as received; a refusal winds it back (Raft §5.3).
+    /// What is sent is taken as received; a refusal winds it back (Raft §5.3). Where the window is full it is a
+    /// heartbeat: like every append it names the entry before, so that a window that was lost is found out.
     pub(super) fn send_append<R: Recorder>(&mut self, follower: ProcessId, cx: &mut Cx<'_, R>) {
         let Role::Leader(leading) = &mut self.role else {
             return;
         };
         let round = leading.round;
         let progress = &mut leading.progress[usize::from(follower.0)];
-        let entries = self.log.from(progress.next, APPEND_BATCH);
+        let most = if progress.has_room(cx.setup) {
+            cx.setup.append_batch as usize
+        } else {
+            0
+        };
         let previous_index = progress.next.previous();
-        progress.next = LogIndex(progress.next.0 + entries.len() as u64);
-        let previous_term = self
-            .log
-            .term_at(previous_index)
-            .expect("a leader's next is at most one past its log");
+        let (previous_index, previous_term, entries) = match progress.snapshot {
+            Some(Sending { index, term, .. }) => (index, term, Vec::new()),
+            None if previous_index < self.log.start() => {
+                self.send_snapshot(follower, cx);
+                return;
+            }
+            None => {
+                let entries = self.log.from(progress.next, most);
+                let term = self.log.term_at(previous_index);
+                let term = term.expect("a leader's next is at most one past its log");
+                (previous_index, term, entries)
+            }
+        };
+        if progress.snapshot.is_none() {
+            progress.next = LogIndex(progress.next.0 + entries.len() as u64);
+            if !entries.is_empty() && cx.setup.append_window != 0 {
+                progress.flying.push(progress.next.previous());
+            }
+        }
         let append = Message::Append {
             term: self.term,
             previous_index,
@@ -382,7 +452,11 @@ impl Server {
             term: self.term,
             entry: entry.kind(),
         });
+        let changes = matches!(entry.op, Op::Config { .. });
         self.log.push(entry);
+        if changes {
+            self.look_at_config(Rule::ConfigAtAppend, cx);
+        }
         // Sending does not wait for the leader's own disk (dissertation §10.2.1); counting itself does.
         self.broadcast(cx);
         self.persist_after(index.previous(), cx);
@@ -408,12 +482,13 @@ impl Server {
             return;
         };
         let matched = |id: ProcessId| leading.progress[usize::from(id.0)].matched.0;
-        let to = self.config.agreed(matched);
+        let to = self.counting(cx).agreed(matched);
         let to = LogIndex(to).min(self.log.last_index());
         let own_term = self.log.term_at(to) == Some(self.term);
         if self.commit < to && (own_term || !cx.is_on(Switch::CommitOnlyCurrentTerm)) {
             self.advance_commit(to, Rule::CommitByMajorityOfThisTerm, cx);
             self.confirm_round(cx);
+            self.finish_change(cx);
         }
     }
 

@@ -17,6 +17,9 @@ impl Server {
             leading.round = 0;
             for progress in &mut leading.progress {
                 progress.round = 0;
+                if let Some(sending) = &mut progress.snapshot {
+                    sending.round = 0;
+                }
             }
         }
     }
@@ -25,7 +28,10 @@ impl Server {
 impl Message {
     /// Forgets which round of heartbeats it belongs to.
     pub(crate) const fn forget_round(&mut self) {
-        if let Self::Append { round, .. } | Self::AppendAnswer { round, .. } = self {
+        if let Self::Append { round, .. }
+        | Self::AppendAnswer { round, .. }
+        | Self::Snapshot { round, .. } = self
+        {
             *round = 0;
         }
     }

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use super::{Item, Key, Status, Waiting, World};
 use crate::client::{Client, REQUESTS_WAITING_MAX};
-use crate::command::{Command, CommandError, MessageName};
+use crate::command::{ChangeText, Command, CommandError, MessageName};
 use crate::event::{Cause, DropReason, Event, Fact, MessageId, Step, StepKind, TimerKind};
 use crate::process::{Input, Process, Recorder};
+use crate::raft::{Change, Server};
 use crate::rule::Rule;
 use crate::service::ReadHow;
 use crate::setup::Kind;
 use crate::switch::{Position, Switch};
-use crate::units::{Duration, ProcessId, ResourceId};
+use crate::units::{Duration, ProcessId, ProcessSet, ResourceId};
 use crate::writer::WRITES_WAITING_MAX;
 
 const GIVEN: Rule = Rule::Commanded;
@@ -119,6 +120,18 @@ impl World {
                 Ok(Some(id))
             }
             Command::Ring { process, timer } => self.ring_now(process, *timer, facts).map(Some),
+            Command::Transfer { from, to } => self.transfer(from, to, facts).map(Some),
+            Command::Compact { server } => {
+                let id = self.running(server, &[Kind::Server], "server")?;
+                if !self.server(id).is_some_and(Server::can_compact) {
+                    return Err(CommandError::NothingToCompact {
+                        name: server.clone(),
+                    });
+                }
+                self.step_process(id, Input::Compact, facts);
+                Ok(Some(id))
+            }
+            Command::Change { what, at } => self.change(what, at.as_deref(), facts).map(Some),
             Command::Set {
                 switch,
                 position,
@@ -351,6 +364,33 @@ impl World {
         self.timers.cancel(process, timer);
         self.ring(process, timer, cause, facts);
         Ok(process)
+    }
+
+    fn transfer(
+        &mut self,
+        from: &str,
+        to: &str,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let id = self.running(from, &[Kind::Server], "server")?;
+        let successor = self.find_kind(to, &[Kind::Server], "server")?;
+        self.find_pair(from, to)?;
+        let named = |name: &str| name.to_owned();
+        let server = self.server(id).expect("its kind was looked up");
+        if !server.is_leader() {
+            return Err(CommandError::NotLeader { name: named(from) });
+        }
+        if !server.config().voting().contains(successor) {
+            return Err(CommandError::NoVote { name: named(to) });
+        }
+        if server.transferring() == Some(successor) {
+            return Err(CommandError::HandingOver {
+                name: named(from),
+                to: named(to),
+            });
+        }
+        self.step_process(id, Input::Transfer { to: successor }, facts);
+        Ok(id)
     }
 
     // Links ---------------------------------------------------------------------------------
@@ -662,6 +702,46 @@ impl World {
             }
         })?;
         self.step_process(id, Input::Acquire { resource }, facts);
+        Ok(id)
+    }
+
+    /// A change is asked of the leader by truth, or of the one that is named.
+    fn change(
+        &mut self,
+        what: &ChangeText,
+        at: Option<&str>,
+        facts: &mut Vec<Fact>,
+    ) -> Result<ProcessId, CommandError> {
+        let one = |name: &String| self.find_kind(name, &[Kind::Server], "server");
+        let change = match what {
+            ChangeText::Add { server } => Change::Add(one(server)?),
+            ChangeText::AddLearner { server } => Change::AddLearner(one(server)?),
+            ChangeText::Promote { server } => Change::Promote(one(server)?),
+            ChangeText::Remove { server } => Change::Remove(one(server)?),
+            ChangeText::Reconfigure { servers } => {
+                let mut voters = ProcessSet::default();
+                for name in servers {
+                    let id = one(name)?;
+                    if voters.contains(id) {
+                        return Err(CommandError::NamedTwice { name: name.clone() });
+                    }
+                    voters = voters.with(id);
+                }
+                Change::Reconfigure(voters)
+            }
+        };
+        let leader = match (at, self.truth.leader()) {
+            (Some(name), _) => name.to_owned(),
+            (None, Some((leader, _))) => self.names.name(leader).to_owned(),
+            (None, None) => return Err(CommandError::NobodyLeads),
+        };
+        let id = self.running(&leader, &[Kind::Server], "server")?;
+        let switches = self.switches(id);
+        let server = self.server(id).expect("it is of this kind");
+        let config = server
+            .changed(change, switches)
+            .map_err(|why| CommandError::Change { leader, why })?;
+        self.step_process(id, Input::Change { config }, facts);
         Ok(id)
     }
 

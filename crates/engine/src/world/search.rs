@@ -40,6 +40,7 @@ impl Disk {
     pub(crate) fn forget_for_search(&mut self) {
         if let Self::Server(disk) = self {
             disk.log = crate::raft::Log::default();
+            disk.snapshot = None;
         }
     }
 }

@@ -35,8 +35,8 @@ struct Read {
 pub struct Oracle {
     crashes: Vec<ProcessId>,
     leaders: Vec<(Term, ProcessId)>,
-    /// Every log that any server ever had, as it changed.
-    logs: Vec<Vec<Entry>>,
+    /// Every log that any server ever had, as it changed: what it begins after, and its entries.
+    logs: Vec<(u64, Term, Vec<Entry>)>,
     /// By index: the entry's term when first committed anywhere, and the term it was committed in.
     committed: BTreeMap<u64, (Term, Term)>,
     applied: Vec<(u64, Entry)>,
@@ -85,14 +85,11 @@ impl Oracle {
             if server.is_leader() && !self.leaders.contains(&(server.term(), *id)) {
                 self.leaders.push((server.term(), *id));
             }
-            for (at, entry) in server
-                .log()
-                .iter()
-                .take(server.commit().0 as usize)
-                .enumerate()
-            {
+            let first = server.log().start().0 + 1;
+            let committed = (first..).zip(server.log().iter());
+            for (index, entry) in committed.take_while(|(index, _)| *index <= server.commit().0) {
                 self.committed
-                    .entry(at as u64 + 1)
+                    .entry(index)
                     .or_insert((entry.term, server.term()));
             }
         }
@@ -167,17 +164,14 @@ impl Oracle {
     fn log_matching(&mut self, world: &World) -> bool {
         let mut holds = true;
         for id in world.names().of_kind(Kind::Server) {
-            let log: Vec<Entry> = world.server(id).unwrap().log().iter().cloned().collect();
+            let log = world.server(id).unwrap().log();
+            let start = log.start();
+            let start_term = log.term_at(start).unwrap();
+            let log = (start.0, start_term, log.iter().cloned().collect());
             if self.logs.contains(&log) {
                 continue;
             }
-            for other in &self.logs {
-                let common = (0..log.len().min(other.len())).rev();
-                let agree = common
-                    .into_iter()
-                    .find(|at| log[*at].term == other[*at].term);
-                holds &= agree.is_none_or(|at| log[..=at] == other[..=at]);
-            }
+            holds &= self.logs.iter().all(|other| agree(&log, other));
             self.logs.push(log);
         }
         holds
@@ -188,8 +182,10 @@ impl Oracle {
             let server = world.server(id).unwrap();
             !server.is_leader()
                 || self.committed.iter().all(|(index, (entry_term, term))| {
-                    let there = server.log().iter().nth(*index as usize - 1).map(|e| e.term);
-                    server.term() <= *term || there == Some(*entry_term)
+                    // What is compacted is in the snapshot: its maker had applied it.
+                    server.term() <= *term
+                        || *index < server.log().start().0
+                        || server.log().term_at(LogIndex(*index)) == Some(*entry_term)
                 })
         })
     }
@@ -271,12 +267,48 @@ impl Oracle {
             return true;
         };
         let log = world.server(leader).unwrap().log();
+        // What the log's snapshot stands for, as it was first applied.
+        let mut gone: BTreeMap<u64, &Entry> = BTreeMap::new();
+        for (index, entry) in &self.applied {
+            if *index <= log.start().0 {
+                gone.entry(*index).or_insert(entry);
+            }
+        }
         self.acknowledged.iter().all(|(client, request)| {
-            log.iter().any(|entry| {
+            gone.values().copied().chain(log.iter()).any(|entry| {
                 matches!(&entry.op, Op::Put { client: c, request: r, .. } if (c, r) == (client, request))
             })
         })
     }
+}
+
+/// Where two logs have the same term at an index, they have the same up to there, as far as both go back.
+fn agree(one: &(u64, Term, Vec<Entry>), other: &(u64, Term, Vec<Entry>)) -> bool {
+    let at = |log: &(u64, Term, Vec<Entry>), index: u64| -> Option<(Term, Option<Entry>)> {
+        let (start, start_term, entries) = log;
+        match index.checked_sub(start + 1) {
+            None => (index == *start).then_some((*start_term, None)),
+            Some(at) => entries
+                .get(at as usize)
+                .map(|entry| (entry.term, Some(entry.clone()))),
+        }
+    };
+    let last = |log: &(u64, Term, Vec<Entry>)| log.0 + log.2.len() as u64;
+    let common = one.0.max(other.0)..=last(one).min(last(other));
+    let same_term = |index: &u64| {
+        let terms = (at(one, *index), at(other, *index));
+        matches!(terms, (Some((a, _)), Some((b, _))) if a == b)
+    };
+    let Some(top) = common.clone().rev().find(same_term) else {
+        return true;
+    };
+    (*common.start()..=top).all(|index| {
+        let (Some((a, one)), Some((b, other))) = (at(one, index), at(other, index)) else {
+            return false;
+        };
+        // The entry that a snapshot ends with is gone; its term is known.
+        a == b && (one.is_none() || other.is_none() || one == other)
+    })
 }
 
 fn deadline_within_grant(world: &World) -> bool {

@@ -55,6 +55,7 @@ pub fn ask_for_vote(term: u64, last: (u64, u64)) -> Message {
         term: Term(term),
         last_term: Term(last.0),
         last_index: LogIndex(last.1),
+        handover: false,
     }
 }
 

@@ -39,6 +39,9 @@ pub fn world_block(setup: &Setup) -> String {
         sessions_max,
         untimed,
         sync,
+        append_batch,
+        append_window,
+        snapshot_every,
         client_timeout,
         client_attempts,
         switches,
@@ -89,7 +92,14 @@ pub fn world_block(setup: &Setup) -> String {
         block.add(key, *ppm != 0, percent(*ppm));
     }
     block.add("lease_reads", *lease_reads, lease_reads.to_string());
-    block.add("sessions_max", *sessions_max != 0, sessions_max.to_string());
+    for (key, number, default) in [
+        ("append_batch", append_batch, plain.append_batch),
+        ("append_window", append_window, plain.append_window),
+        ("snapshot_every", snapshot_every, plain.snapshot_every),
+        ("sessions_max", sessions_max, plain.sessions_max),
+    ] {
+        block.add(key, *number != default, number.to_string());
+    }
     let attempts = *client_attempts != plain.client_attempts;
     block.add("client_attempts", attempts, client_attempts.to_string());
     if !switches.is_empty() {

@@ -5,6 +5,7 @@
 use leasehold_engine::claim::ClaimError;
 use leasehold_engine::command::CommandError;
 use leasehold_engine::monitor::Invariant;
+use leasehold_engine::raft::ChangeRefusal;
 use leasehold_engine::setup::{SERVERS_MAX, SetupError};
 use leasehold_engine::switch::Switch;
 use leasehold_engine::text::{Expected, ParseError};
@@ -50,6 +51,12 @@ const COMMANDS: &[&str] = &[
     "release",
     "campaign",
     "ring",
+    "transfer",
+    "compact",
+    "add",
+    "promote",
+    "remove",
+    "reconfigure",
     "set",
     "run",
     "stop",
@@ -240,6 +247,18 @@ pub fn command_error(error: &CommandError) -> Trouble {
             format!("{name} has no link to itself"),
             "name two different processes",
         ),
+        CommandError::NotLeader { name } => Trouble::new(
+            format!("{name} does not lead and has nothing to hand over"),
+            "name the leader, or wait until this one leads",
+        ),
+        CommandError::NoVote { name } => Trouble::new(
+            format!("{name} has no vote and cannot lead"),
+            "name a voter",
+        ),
+        CommandError::HandingOver { name, to } => Trouble::new(
+            format!("{name} is handing over to {to} already"),
+            "wait until it is done or given up, or name another successor",
+        ),
         CommandError::Range { low, high } => Trouble::new(
             format!("{} to {} is no range", SpanText(*low), SpanText(*high)),
             "write the smaller one first",
@@ -248,10 +267,48 @@ pub fn command_error(error: &CommandError) -> Trouble {
             format!("{} is not usable here", SpanText(*given)),
             at_most(),
         ),
+        CommandError::NobodyLeads => Trouble::new(
+            "no server leads, so nobody can be asked",
+            "wait for a leader: run until some server leads",
+        ),
+        CommandError::Change { leader, why } => change_refusal(leader, *why),
+        CommandError::NothingToCompact { name } => Trouble::new(
+            format!("{name} has applied nothing that its log still holds"),
+            "let it apply an entry first",
+        ),
         CommandError::TooManyWaiting { most } => Trouble::new(
             format!("{most} things are waiting there already"),
             "let some of them happen first",
         ),
+    }
+}
+
+fn change_refusal(leader: &str, why: ChangeRefusal) -> Trouble {
+    match why {
+        ChangeRefusal::NotLeading => Trouble::new(
+            format!("{leader} does not lead, as far as it knows"),
+            "name the leader, or leave out `at`",
+        ),
+        ChangeRefusal::TermNotCommitted => Trouble::new(
+            format!("{leader} has committed no entry of its own term yet"),
+            "let it commit one first",
+        ),
+        ChangeRefusal::UnderWay => Trouble::new(
+            format!("{leader} has another change under way"),
+            "wait until that is committed",
+        ),
+        ChangeRefusal::Member => Trouble::new(
+            "it takes part already",
+            "name a spare; a learner is given a vote by promote",
+        ),
+        ChangeRefusal::NoMember => Trouble::new("it takes no part", "name a voter or a learner"),
+        ChangeRefusal::NoLearner => {
+            Trouble::new("it is no learner", "add it first: add NAME as learner")
+        }
+        ChangeRefusal::LastVoter => {
+            Trouble::new("it is the last voter", "add another before it leaves")
+        }
+        ChangeRefusal::Same => Trouble::new("these are the voters already", "name others"),
     }
 }
 
@@ -269,8 +326,14 @@ pub fn command_error_name(error: &CommandError) -> Option<&str> {
         | CommandError::NotCrashed { name }
         | CommandError::Crashed { name }
         | CommandError::NoSuchTimer { name, .. }
+        | CommandError::NotLeader { name }
+        | CommandError::NoVote { name }
+        | CommandError::HandingOver { name, .. }
+        | CommandError::NothingToCompact { name }
         | CommandError::SameProcess { name } => Some(name),
         CommandError::NoSuchMessage { .. }
+        | CommandError::NobodyLeads
+        | CommandError::Change { .. }
         | CommandError::Range { .. }
         | CommandError::Span { .. }
         | CommandError::TooManyWaiting { .. } => None,
@@ -350,9 +413,14 @@ pub fn setup_error(error: &SetupError) -> Trouble {
             format!("election_fixed has {given} timeouts for {servers} servers"),
             "write one timeout for each server, or leave it out",
         ),
-        SetupError::Attempts { given } => Trouble::new(
-            format!("client_attempts cannot be {given}"),
-            "write 1 to 100",
+        SetupError::Count {
+            field,
+            given,
+            low,
+            high,
+        } => Trouble::new(
+            format!("{field} cannot be {given}"),
+            format!("write {low} to {high}"),
         ),
         SetupError::Switch { given } => {
             let names: Vec<&str> = Switch::ALL.iter().map(|switch| switch.name()).collect();
@@ -381,11 +449,11 @@ pub fn setup_error_field(error: &SetupError) -> &str {
         SetupError::TooMany { field, .. }
         | SetupError::Name { field, .. }
         | SetupError::Span { field, .. }
-        | SetupError::Range { field, .. } => field,
+        | SetupError::Range { field, .. }
+        | SetupError::Count { field, .. } => field,
         SetupError::Ppm { field, .. } => field.trim_end_matches("_ppm"),
         SetupError::NameTwice { .. } => "workers",
         SetupError::ElectionFixed { .. } => "election_fixed",
-        SetupError::Attempts { .. } => "client_attempts",
         SetupError::Switch { given } => given,
         SetupError::SwitchPosition { switch, .. } => switch.name(),
     }

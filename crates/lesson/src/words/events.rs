@@ -284,6 +284,30 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         Event::AppendConfirmed { follower } => {
             format!("{who} hears from {}: still following.", name(follower))
         }
+        Event::ConfigAdopted { config } => {
+            format!("{who} now goes by {}.", members(*config, names))
+        }
+        Event::LogCompacted { upto } => {
+            format!("{who} keeps a snapshot in place of its entries up to {upto}.")
+        }
+        Event::SnapshotSent { follower, upto } => {
+            format!(
+                "{who} sends {} its snapshot up to entry {upto}.",
+                name(follower)
+            )
+        }
+        Event::SnapshotInstalled { leader, upto } => {
+            format!(
+                "{who} takes over {}'s snapshot up to entry {upto}.",
+                name(leader)
+            )
+        }
+        Event::SnapshotIgnored { leader, upto } => {
+            format!(
+                "{who} has applied all of {}'s snapshot up to {upto}.",
+                name(leader)
+            )
+        }
         Event::ProbedBack { follower, next } => {
             format!("{who} will try {} again from entry {next}.", name(follower))
         }
@@ -298,6 +322,17 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             format!(
                 "{who} applies entry {index} of term {term}: {}.",
                 entry(kind, names)
+            )
+        }
+        Event::HandoverBegan { to } => format!("{who} begins to hand over to {}.", name(to)),
+        Event::HandoverGivenUp { to } => {
+            format!("{who} gives up handing over to {}, and leads on.", name(to))
+        }
+        Event::WorkRefused { asker, to } => {
+            format!(
+                "{who} is handing over to {} and takes no work from {}.",
+                name(to),
+                name(asker)
             )
         }
         Event::NotLeaderAnswered {
@@ -834,9 +869,26 @@ pub fn reason(reason: &Reason, names: &Names) -> String {
     }
 }
 
+/// Who takes part: `voters s1 s2 s3`, with what else there is.
+fn members(config: leasehold_engine::raft::Config, names: &Names) -> String {
+    let list = |set: leasehold_engine::units::ProcessSet| {
+        set.iter()
+            .fold(String::new(), |list, id| list + " " + names.name(id))
+    };
+    let mut text = "voters".to_owned() + &list(config.voters);
+    if config.is_joint() {
+        text = text + " and" + &list(config.outgoing);
+    }
+    if !config.learners.is_empty() {
+        text = text + ", learners" + &list(config.learners);
+    }
+    text
+}
+
 fn entry(entry: &EntryKind, names: &Names) -> String {
     match entry {
         EntryKind::Noop => "nothing, to open its term".to_owned(),
+        EntryKind::Config { config } => members(*config, names),
         EntryKind::Acquire { worker, resource } => {
             format!(
                 "{} asks for {}",

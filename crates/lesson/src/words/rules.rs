@@ -35,6 +35,12 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::LeaderNeedsQuorum => {
             "A leader that hears no majority for an election timeout steps down."
         }
+        Rule::ToldToStand => "Who is told by its leader to stand does so at once.",
+        Rule::HandoverBringsUpToDate => {
+            "A leader that hands over first gives its successor every entry."
+        }
+        Rule::NoWorkDuringHandover => "A leader that hands over takes no new work.",
+        Rule::HandoverHasItsTime => "A handover that takes an election timeout is given up.",
         Rule::VoteOncePerTerm => "A server votes for one candidate in each term.",
         Rule::VoteForUpToDateLog => {
             "A vote goes only to a log at least as up to date as one's own."
@@ -63,6 +69,22 @@ pub const fn rule(rule: Rule) -> &'static str {
             "A follower commits what the leader has committed and it has too."
         }
         Rule::ApplyInOrder => "Committed entries are applied one by one, in order.",
+        Rule::OneChangeAtATime => "One server at a time joins or leaves, by an entry of the log.",
+        Rule::JointFirst => {
+            "Between two configurations, both must agree, each by its own majority."
+        }
+        Rule::JointIsLeft => "Once both have agreed, the new configuration stands alone.",
+        Rule::ConfigAtAppend => "A server goes by the latest configuration in its log.",
+        Rule::ConfigGoesWithEntry => "A configuration whose entry is removed is in force no more.",
+        Rule::RemovedLeaderStepsDown => {
+            "A leader that has committed its own removal leads no more."
+        }
+        Rule::SnapshotDropsApplied => {
+            "What is applied may be kept as a snapshot, without its entries."
+        }
+        Rule::SnapshotForWhoLacks => "Who lacks entries that are gone is sent a snapshot.",
+        Rule::SnapshotReplacesLog => "A newer snapshot takes the place of the log before it.",
+        Rule::OldSnapshotIgnored => "A snapshot of what is applied already changes nothing.",
         Rule::OnlyLeaderServes => "Only the leader serves; others point to it.",
         Rule::ReadIndexRemembered => "A leader that is asked notes how far it has committed.",
         Rule::ReadConfirmedByMajority => {
@@ -166,6 +188,12 @@ pub const fn switch(switch: Switch) -> &'static str {
         Switch::Prevote => "Who would stand first asks whether it could win.",
         Switch::Stickiness => "Who has just heard a leader ignores calls for votes.",
         Switch::CheckQuorum => "A leader that hears no majority for a while steps down.",
+        Switch::JointConsensus => {
+            "Between two sets of voters, both must agree, each by its own majority."
+        }
+        Switch::OwnTermCommitBeforeReconfig => {
+            "A leader changes the membership only after it has committed an entry of its term."
+        }
         Switch::ReplyAfterCommit => "A client is answered when its entry is committed, not before.",
         Switch::GrantAtApply => "Whether a resource is free is decided when the entry is applied.",
         Switch::DurableTokenCounter => "A resource's generation is kept in the replicated log.",
