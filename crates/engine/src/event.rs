@@ -87,6 +87,8 @@ timers! {
     Renew = "renew";
     /// A renewal has gone unanswered.
     RenewTimeout = "renew_timeout";
+    /// A release has gone unanswered.
+    ReleaseTimeout = "release_timeout";
     /// A holder's own deadline.
     Deadline = "deadline";
     /// From the check to the send.
@@ -252,6 +254,10 @@ pub enum EntryKind {
         resource: ResourceId,
     },
     Release {
+        worker: ProcessId,
+        resource: ResourceId,
+    },
+    DropWaiter {
         worker: ProcessId,
         resource: ResourceId,
     },
@@ -640,6 +646,10 @@ pub enum Event {
     StoppedWaiting {
         resource: ResourceId,
     },
+    /// The service knows that it wants no more of it.
+    ReleaseConfirmed {
+        resource: ResourceId,
+    },
     /// It looked at its own authority; `token` is what a write would carry.
     Checked {
         verdict: Verdict,
@@ -816,6 +826,7 @@ impl Event {
             Self::LeaseLost { .. } => "lease-lost",
             Self::LeaseGivenBack { .. } => "lease-given-back",
             Self::StoppedWaiting { .. } => "stopped-waiting",
+            Self::ReleaseConfirmed { .. } => "release-confirmed",
             Self::Checked { .. } => "checked",
             Self::WriteUnchecked { .. } => "write-unchecked",
             Self::WriteWithheld { .. } => "write-withheld",

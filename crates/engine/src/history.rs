@@ -659,6 +659,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::ServerTried { .. }
         | Event::QueuedForLease { .. }
         | Event::RenewalSent { .. }
-        | Event::LeaseRenewed { .. } => false,
+        | Event::LeaseRenewed { .. }
+        | Event::ReleaseConfirmed { .. } => false,
     }
 }

@@ -142,6 +142,8 @@ struct Leading {
     heard: Option<ProcessSet>,
     reads: Vec<reads::Unconfirmed>,
     lease: reads::ReadLease,
+    /// Until when each waiter keeps its place, if it is not heard of again, on this server's clock.
+    waiters: Vec<(ResourceId, ProcessId, LocalTime)>,
     /// The first entry of this term; the state machine is current once it is applied.
     first_index: LogIndex,
     /// Grants per resource since this server leads (`durable_token_counter` off).
@@ -388,6 +390,7 @@ impl Server {
                 TimerKind::Ask
                 | TimerKind::Renew
                 | TimerKind::RenewTimeout
+                | TimerKind::ReleaseTimeout
                 | TimerKind::Deadline
                 | TimerKind::ClientTimeout
                 | TimerKind::StoreWrite,

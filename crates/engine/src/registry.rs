@@ -22,11 +22,19 @@ pub enum Op {
         /// The token that the leader counted in memory (`durable_token_counter` off).
         counted: Option<Token>,
     },
+    /// Ends what the worker asked for up to request `of`.
     Release {
         worker: ProcessId,
         resource: ResourceId,
         request: RequestId,
+        of: RequestId,
         counted: Option<Token>,
+    },
+    /// A waiter that has fallen silent loses its place.
+    DropWaiter {
+        worker: ProcessId,
+        resource: ResourceId,
+        request: RequestId,
     },
     Expire {
         resource: ResourceId,
@@ -106,6 +114,11 @@ pub enum Applied {
         worker: ProcessId,
         request: RequestId,
     },
+    /// As a waiter leaves, but it was not its own wish.
+    WaiterDropped {
+        resource: ResourceId,
+        worker: ProcessId,
+    },
     /// Released by one who neither holds nor waits.
     ReleaseRepeated {
         worker: ProcessId,
@@ -157,6 +170,8 @@ pub struct Registry {
     keys: BTreeMap<Arc<str>, Arc<str>>,
     /// One a client, the least recently used first.
     sessions: Vec<Session>,
+    /// Up to which request each worker has given up what it asked for.
+    given_up: BTreeMap<ProcessId, RequestId>,
 }
 
 impl Registry {
@@ -166,12 +181,20 @@ impl Registry {
             resources: vec![ResourceState::default(); resources],
             keys: BTreeMap::new(),
             sessions: Vec::new(),
+            given_up: BTreeMap::new(),
         }
     }
 
     #[must_use]
     pub fn resource(&self, id: ResourceId) -> &ResourceState {
         &self.resources[usize::from(id.0)]
+    }
+
+    /// Who waits, if it does.
+    #[must_use]
+    pub fn waiter(&self, resource: ResourceId, worker: ProcessId) -> Option<Waiter> {
+        let mut queue = self.resource(resource).queue.iter();
+        queue.find(|w| w.worker == worker).copied()
     }
 
     #[must_use]
@@ -235,8 +258,25 @@ impl Registry {
                 worker,
                 resource,
                 request,
+                of,
                 counted,
-            } => self.release(*worker, *resource, *request, *counted),
+            } => self.release(*worker, *resource, *request, *of, *counted),
+            Op::DropWaiter {
+                worker,
+                resource,
+                request,
+            } => {
+                let queue = &mut self.resources[usize::from(resource.0)].queue;
+                let is_there = |w: &Waiter| (w.worker, w.request) == (*worker, *request);
+                let Some(at) = queue.iter().position(is_there) else {
+                    return Applied::Nothing;
+                };
+                queue.remove(at);
+                Applied::WaiterDropped {
+                    resource: *resource,
+                    worker: *worker,
+                }
+            }
             Op::Expire {
                 resource,
                 token,
@@ -343,8 +383,14 @@ impl Registry {
         counted: Option<Token>,
         dedupe: bool,
     ) -> Applied {
-        if dedupe && let Some(standing) = self.standing(resource, worker, request) {
-            return standing;
+        if dedupe {
+            if let Some(standing) = self.standing(resource, worker, request) {
+                return standing;
+            }
+            let given_up = self.given_up.get(&worker);
+            if given_up.is_some_and(|upto| request <= *upto) {
+                return Applied::Nothing;
+            }
         }
         let state = &mut self.resources[usize::from(resource.0)];
         let waiter = Waiter { worker, request };
@@ -373,11 +419,15 @@ impl Registry {
         worker: ProcessId,
         resource: ResourceId,
         request: RequestId,
+        of: RequestId,
         counted: Option<Token>,
     ) -> Applied {
+        let upto = self.given_up.entry(worker).or_insert(of);
+        *upto = of.max(*upto);
         let state = &mut self.resources[usize::from(resource.0)];
         if let Some(ended) = state.holder
             && ended.worker == worker
+            && ended.request <= of
         {
             let next = state.pass_on(counted);
             return Applied::Released {
@@ -387,7 +437,8 @@ impl Registry {
                 next,
             };
         }
-        if let Some(at) = state.queue.iter().position(|w| w.worker == worker) {
+        let given_up = |w: &Waiter| w.worker == worker && w.request <= of;
+        if let Some(at) = state.queue.iter().position(given_up) {
             state.queue.remove(at);
             return Applied::LeftQueue {
                 resource,
@@ -469,6 +520,7 @@ mod tests {
             worker: ProcessId(4),
             resource: ORDERS,
             request: RequestId(2),
+            of: RequestId(1),
             counted: None,
         };
         registry.apply(&release, true);
@@ -487,6 +539,52 @@ mod tests {
             registry.apply(&acquire(3, 1), false),
             Applied::Queued { .. }
         ));
+    }
+
+    #[test]
+    fn what_was_given_up_is_not_taken_by_an_acquire_that_comes_late() {
+        let mut registry = Registry::new(1);
+        let release = |request, of| Op::Release {
+            worker: ProcessId(3),
+            resource: ORDERS,
+            request: RequestId(request),
+            of: RequestId(of),
+            counted: None,
+        };
+        let repeated = Applied::ReleaseRepeated {
+            worker: ProcessId(3),
+            request: RequestId(2),
+        };
+        assert_eq!(registry.apply(&release(2, 1), true), repeated);
+        assert_eq!(registry.apply(&acquire(3, 1), true), Applied::Nothing);
+        registry.apply(&acquire(3, 3), true);
+        registry.apply(&release(2, 1), true);
+        assert_eq!(holder(&registry), Some((3, 1)), "asked for after that");
+        registry.apply(&release(4, 3), true);
+        assert_eq!(holder(&registry), None);
+    }
+
+    #[test]
+    fn a_waiter_is_dropped_only_for_the_request_that_fell_silent() {
+        let mut registry = Registry::new(1);
+        registry.apply(&acquire(3, 1), true);
+        registry.apply(&acquire(4, 2), true);
+        let drop = |request| Op::DropWaiter {
+            worker: ProcessId(4),
+            resource: ORDERS,
+            request: RequestId(request),
+        };
+        assert_eq!(registry.apply(&drop(1), true), Applied::Nothing);
+        assert_eq!(registry.resource(ORDERS).queue.len(), 1);
+        registry.apply(&drop(2), true);
+        assert_eq!(registry.resource(ORDERS).queue, []);
+        let holds = Op::DropWaiter {
+            worker: ProcessId(3),
+            resource: ORDERS,
+            request: RequestId(1),
+        };
+        registry.apply(&holds, true);
+        assert_eq!(holder(&registry), Some((3, 1)), "a holder is no waiter");
     }
 
     #[test]

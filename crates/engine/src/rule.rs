@@ -88,6 +88,7 @@ rules! {
     ExpiryIsLogged = "expiry-is-logged", "etcd: leases are revoked through the log";
     ReleaseByHolder = "release-by-holder", "Chubby §2.4";
     LeaveQueue = "leave-queue", "Chubby §2.4";
+    WaiterMustBeHeard = "waiter-must-be-heard", "etcd: a waiter's key lives as long as its session";
     NewLeaderRearmsLeases = "new-leader-rearms-leases", "etcd: leases are promoted with their full time";
     PutIsApplied = "put-is-applied", "Raft §8";
     // Workers.

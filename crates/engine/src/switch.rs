@@ -97,6 +97,8 @@ switches! {
     LeaseFromSendTime = "lease_from_send_time", Safety, Some(Invariant::LinearizableReads);
     /// A client is not answered from a state older than one it has seen (dissertation §6.4.1).
     SessionFloor = "session_floor", Safety, Some(Invariant::MonotonicReads);
+    /// A waiter that has not been heard of for a lease loses its place (etcd issue 11456).
+    WaiterSession = "waiter_session", Liveness, None;
     /// A worker looks at its lease before it writes. It narrows the window; only the fence closes it.
     CheckBeforeWrite = "check_before_write", Safety, None;
     /// A holder whose renewals go unanswered answers "doubt" when it checks. It narrows the window too.

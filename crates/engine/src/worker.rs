@@ -42,12 +42,16 @@ struct Asking {
     attempt: u32,
     /// Its place in the queue, once the service has told it.
     place: Option<u32>,
+    /// Whether the last time that it asked was answered.
+    answered: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Holding {
     resource: ResourceId,
     token: Token,
+    /// With which it asked.
+    request: RequestId,
     deadline: Moment,
     /// A grant with too little time left when it came holds only once a renewal confirms it.
     confirmed: bool,
@@ -61,6 +65,15 @@ enum Lease {
     Idle,
     Asking(Asking),
     Holding(Holding),
+}
+
+/// What it has given back, until the service says that it knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Releasing {
+    resource: ResourceId,
+    request: RequestId,
+    /// The request by which it had asked.
+    of: RequestId,
 }
 
 /// Where a worker stands with its lease, as it sees it.
@@ -85,6 +98,7 @@ pub enum LeaseView {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Worker {
     lease: Lease,
+    releasing: Option<Releasing>,
     /// What it wants to hold, for as long as it is not told to release it.
     wanted: Option<ResourceId>,
     /// The server that it asks next.
@@ -100,6 +114,7 @@ impl Worker {
         let writer = Writer::default();
         Self {
             lease: Lease::Idle,
+            releasing: None,
             wanted,
             target: None,
             last_token: Token(0),
@@ -195,6 +210,10 @@ impl Worker {
             Input::Timer(TimerKind::Ask) => self.on_ask_timer(cx),
             Input::Timer(TimerKind::Renew) => self.on_renew_timer(cx),
             Input::Timer(TimerKind::RenewTimeout) => self.on_renew_timeout(cx),
+            Input::Timer(TimerKind::ReleaseTimeout) => {
+                self.try_next_server(cx);
+                self.send_release(cx);
+            }
             Input::Timer(TimerKind::Deadline) => self.on_deadline(cx),
             Input::Timer(TimerKind::Work) => self.writer.on_work_done(cx),
             Input::Timer(TimerKind::WriteTimeout) => {
@@ -276,8 +295,8 @@ impl Worker {
         match (&self.lease, self.wanted) {
             (Lease::Idle, Some(resource)) => self.ask_anew(resource, cx),
             (Lease::Asking(asking), _) => {
-                // A waiter only looks whether it still waits; one without an answer tries elsewhere.
-                if asking.place.is_none() {
+                // A waiter looks now and then whether it still waits; without an answer it tries elsewhere.
+                if !asking.answered {
                     self.try_next_server(cx);
                 }
                 self.ask(cx);
@@ -298,6 +317,7 @@ impl Worker {
             first_sent,
             attempt: 0,
             place: None,
+            answered: false,
         });
         self.ask(cx);
     }
@@ -310,6 +330,7 @@ impl Worker {
             return;
         };
         asking.attempt += 1;
+        asking.answered = false;
         if !cx.is_on(Switch::OpDedupe) {
             // Each try looks like a new wish.
             asking.request = cx.next_request();
@@ -375,6 +396,7 @@ impl Worker {
             AnswerWhat::Queued { resource, place } => match &mut self.lease {
                 Lease::Asking(asking) if asking.request == request => {
                     asking.place = Some(place);
+                    asking.answered = true;
                     self.target = Some(from);
                     cx.fact(Rule::WaitInQueue, || Event::QueuedForLease {
                         resource,
@@ -387,8 +409,19 @@ impl Worker {
             },
             AnswerWhat::Renewed { token, .. } => self.on_renewed(from, request, token, cx),
             AnswerWhat::RenewRefused { .. } => self.on_renew_refused(from, request, cx),
-            AnswerWhat::Released
-            | AnswerWhat::Accepted { .. }
+            AnswerWhat::Released => match self.releasing {
+                Some(Releasing {
+                    resource,
+                    request: waits_for,
+                    ..
+                }) if waits_for == request => {
+                    self.releasing = None;
+                    cx.cancel_timer(TimerKind::ReleaseTimeout);
+                    cx.fact(Rule::GiveBack, || Event::ReleaseConfirmed { resource });
+                }
+                Some(_) | None => ignore(from, cx),
+            },
+            AnswerWhat::Accepted { .. }
             | AnswerWhat::Read(_)
             | AnswerWhat::Registered
             | AnswerWhat::SessionExpired => ignore(from, cx),
@@ -405,7 +438,8 @@ impl Worker {
         let asks = matches!(&self.lease, Lease::Asking(a) if a.request == request);
         let renews =
             matches!(&self.lease, Lease::Holding(h) if h.open.iter().any(|(r, _)| *r == request));
-        if !asks && !renews {
+        let releases = self.releasing.is_some_and(|r| r.request == request);
+        if !asks && !renews && !releases {
             ignore(from, cx);
             return;
         }
@@ -415,8 +449,10 @@ impl Worker {
                 cx.fact(Rule::FollowHint, || Event::ServerTried { server });
                 if asks {
                     self.ask(cx);
-                } else {
+                } else if renews {
                     self.renew(cx);
+                } else {
+                    self.send_release(cx);
                 }
             }
             Some(_) | None => {
@@ -454,6 +490,7 @@ impl Worker {
         let mut held = Holding {
             resource,
             token,
+            request,
             deadline,
             confirmed: true,
             in_jeopardy: false,
@@ -662,7 +699,7 @@ impl Worker {
 
     fn on_release<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         let wanted = self.wanted.take();
-        let resource = match &self.lease {
+        let (resource, of) = match &self.lease {
             Lease::Idle => {
                 let resource = wanted.unwrap_or(ResourceId(0));
                 cx.cancel_timer(TimerKind::Ask);
@@ -672,12 +709,12 @@ impl Worker {
             Lease::Asking(asking) => {
                 let resource = asking.resource;
                 cx.fact(Rule::GiveBack, || Event::StoppedWaiting { resource });
-                resource
+                (resource, asking.request)
             }
             Lease::Holding(held) => {
                 let (resource, token) = (held.resource, held.token);
                 cx.fact(Rule::GiveBack, || Event::LeaseGivenBack { resource, token });
-                resource
+                (resource, held.request)
             }
         };
         // It stops believing before it tells anyone.
@@ -691,16 +728,31 @@ impl Worker {
             cx.cancel_timer(timer);
         }
         self.look(cx);
-        if let Some(server) = self.server(cx) {
-            let request = cx.next_request();
-            cx.send(
-                server,
-                Message::Ask(Ask {
-                    request,
-                    what: AskWhat::Release { resource },
-                }),
-            );
-        }
+        let request = cx.next_request();
+        self.releasing = Some(Releasing {
+            resource,
+            request,
+            of,
+        });
+        self.send_release(cx);
+    }
+
+    /// Tells the service what it gives back, with the same number until it is answered.
+    fn send_release<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let Some(server) = self.server(cx) else {
+            return;
+        };
+        let Some(Releasing {
+            resource,
+            request,
+            of,
+        }) = self.releasing
+        else {
+            return;
+        };
+        let what = AskWhat::Release { resource, of };
+        cx.send(server, Message::Ask(Ask { request, what }));
+        cx.set_timer(TimerKind::ReleaseTimeout, cx.setup.answer_timeout);
     }
 }
 

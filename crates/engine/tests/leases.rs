@@ -504,6 +504,191 @@ fn l09_a_renewal_that_comes_first_at_the_very_tick_of_the_expiry_is_refused_too(
     assert_eq!(play.steps[refused].at, play.steps[proposed].at);
 }
 
+/// L15: our waiters have sessions of a lease, kept alive by their periodic look.
+const WAITER_DIES: &str = "
+    acquire A orders
+    until A believes it holds orders
+    acquire B orders
+    until B waits for orders
+    pause B
+";
+
+#[test]
+fn l15_a_waiter_that_fell_silent_loses_its_place() {
+    let script = format!(
+        "{WAITER_DIES}
+         run 5.5s"
+    );
+    let mut play = Play::of(stage(), &script);
+    assert!(!play.world.truth().waits(LEASE, B));
+    play.run("release A\nrun 1s\nexpect nobody holds orders");
+    let left = play.times(S1, |e| matches!(e, Event::WaiterLeft { worker: B, .. }));
+    assert_eq!(left.len(), 1, "it asked last before 1 s: {left:?}");
+    // Awake again, it asks as before, and that is a new wish: the lease is free, so it gets it.
+    play.run("resume B\nuntil B believes it holds orders");
+    assert_eq!(play.holder(), Some((B, Token(2))));
+    play.assert_kept();
+}
+
+/// L15, off: the lock goes to somebody who is not there, and is nobody's for a whole lease.
+#[test]
+fn l15_without_a_session_the_lease_goes_to_the_dead() {
+    let setup = Setup {
+        workers: vec!["A".into(), "B".into(), "C".into()],
+        ..stage()
+    };
+    let script = format!(
+        "{WAITER_DIES}
+         acquire C orders
+         run 5.5s
+         release A
+         run 2s"
+    );
+    let mut off = Play::of(
+        with_switch(setup.clone(), Switch::WaiterSession, "off"),
+        &script,
+    );
+    off.run("expect B holds orders and C does not hold orders");
+    Play::of(setup, &script).run("expect C believes it holds orders");
+}
+
+/// A waiter that is heard of keeps its place however long it waits, and through a change of leader.
+#[test]
+fn l15_a_waiter_that_asks_again_keeps_its_place() {
+    let mut play = Play::of(
+        stage(),
+        "acquire A orders
+         until A believes it holds orders
+         acquire B orders
+         run 40s
+         expect B waits for orders
+         crash s1
+         until s2 leads
+         run 40s
+         expect B waits for orders
+         release A
+         until B believes it holds orders",
+    );
+    let left = |e: &Event| matches!(e, Event::WaiterLeft { .. });
+    assert_eq!(
+        play.steps
+            .iter()
+            .flat_map(|s| s.events())
+            .filter(|e| left(e))
+            .count(),
+        0
+    );
+    play.run("");
+    play.assert_kept();
+}
+
+/// The new leader does not know how long a waiter has been silent, and gives it its full time.
+#[test]
+fn l15_a_new_leader_counts_a_waiters_silence_anew() {
+    let mut play = Play::of(
+        stage(),
+        &format!(
+            "{WAITER_DIES}
+             run 3s
+             crash s1
+             until s2 leads
+             run 4s
+             expect B waits for orders
+             run 2s"
+        ),
+    );
+    assert!(!play.world.truth().waits(LEASE, B));
+    play.run("expect A holds orders with token 1");
+    play.assert_kept();
+}
+
+// Giving back ------------------------------------------------------------------------------------
+
+#[test]
+fn a_release_that_is_lost_is_sent_again_with_the_same_number() {
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         until A believes it holds orders
+         acquire B orders
+         run 500ms
+         cut A -> s1
+         release A
+         run 300ms
+         expect A holds orders
+         heal
+         until B holds orders with token 2
+         run 1s",
+    );
+    let confirmed = |e: &Event| matches!(e, Event::ReleaseConfirmed { .. });
+    assert_eq!(play.count(A, confirmed), 1);
+    let released = play.times(S1, |e| matches!(e, Event::LeaseReleased { worker: A, .. }));
+    assert!(
+        released[0] < 2_000,
+        "long before the lease is over: {released:?}"
+    );
+    play.assert_kept();
+}
+
+#[test]
+fn a_release_whose_answer_is_lost_ends_nothing_twice() {
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         until A believes it holds orders
+         cut s1 -> A
+         release A
+         run 400ms
+         expect nobody holds orders
+         acquire B orders
+         run 300ms
+         heal
+         acquire A orders
+         run 2s
+         expect B holds orders with token 2 and A waits for orders",
+    );
+    let repeated = |e: &Event| matches!(e, Event::RequestRepeated { asker: A, .. });
+    assert!(
+        0 < play.count(S1, repeated),
+        "the retry found nothing left to do"
+    );
+    play.assert_kept();
+}
+
+/// What A gave back long ago, and has asked for again since, is not ended by the old message.
+#[test]
+fn a_release_that_comes_late_ends_no_later_grant() {
+    let mut play = Play::of(
+        stage(),
+        "acquire A orders
+         until A believes it holds orders
+         release A
+         delay A>s1#last 3s
+         acquire A orders
+         run 1s
+         expect A believes it holds orders
+         run 4s
+         expect A believes it holds orders and A holds orders with token 2",
+    );
+    play.run("");
+    play.assert_kept();
+}
+
+/// An acquire that arrives after its own release takes nothing: nobody would use it.
+#[test]
+fn an_acquire_that_comes_after_its_release_takes_nothing() {
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         delay A>s1#last 2s
+         release A
+         run 3s
+         expect nobody holds orders",
+    );
+    assert_eq!(play.count(S1, is_granted), 0);
+    play.assert_kept();
+}
+
 /// L30, our choice: refused, and the next grant has a new token.
 #[test]
 fn l30_an_expired_lease_is_not_renewed_even_if_nobody_took_it() {

@@ -258,6 +258,8 @@ rules_reached! {
         [Event::LeaseReleased { resource: LEASE, worker: A, token: Token(1) }];
     rule_leave_queue: LeaveQueue of S1, contended(), "run 2s\nrelease B\nrun 1s",
         [Event::WaiterLeft { resource: LEASE, worker: B }];
+    rule_waiter_must_be_heard: WaiterMustBeHeard of S1, contended(), "run 2s\npause B\nrun 6s",
+        [Event::WaiterLeft { resource: LEASE, worker: B }];
     rule_new_leader_rearms_leases: NewLeaderRearmsLeases of S2, stage(),
         "acquire A orders\nrun 1s\ncampaign s2\nuntil s2 leads",
         [Event::LeasesRearmed { count: 1 }];

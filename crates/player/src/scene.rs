@@ -954,6 +954,7 @@ fn entry_label(op: &Op) -> String {
         Op::Noop
         | Op::Acquire { .. }
         | Op::Release { .. }
+        | Op::DropWaiter { .. }
         | Op::Expire { .. }
         | Op::Register { .. } => String::new(),
     }

@@ -282,6 +282,7 @@ impl Server {
             heard: None,
             reads: Vec::new(),
             lease: ReadLease::default(),
+            waiters: Vec::new(),
             first_index: next,
             counted: vec![0; self.armed.len()],
         }));

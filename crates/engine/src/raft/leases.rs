@@ -9,11 +9,11 @@ use super::{Armed, Renewal, Role, Server};
 use crate::event::TimerKind;
 use crate::event::{Event, RenewRefusal};
 use crate::process::{AnswerTo, Cx, Message as Envelope, Recorder};
-use crate::registry::{Applied, Holder, Op};
+use crate::registry::{Applied, Holder, Op, Waiter};
 use crate::rule::Rule;
 use crate::service::{Answer, AnswerWhat, Ask, AskWhat};
 use crate::switch::Switch;
-use crate::units::{LogIndex, ProcessId, RequestId, ResourceId, Token};
+use crate::units::{Duration, LogIndex, ProcessId, RequestId, ResourceId, Token};
 
 impl Server {
     pub(super) fn on_ask<R: Recorder>(&mut self, asker: ProcessId, ask: Ask, cx: &mut Cx<'_, R>) {
@@ -45,12 +45,13 @@ impl Server {
                     cx,
                 );
             }
-            AskWhat::Release { resource } => {
+            AskWhat::Release { resource, of } => {
                 let counted = self.counted(resource, cx);
                 let op = Op::Release {
                     worker: asker,
                     resource,
                     request,
+                    of,
                     counted,
                 };
                 self.append(op, Rule::LeaderAppends, cx);
@@ -120,6 +121,7 @@ impl Server {
                 request,
             });
             self.answer_applied(standing, cx);
+            self.set_expiry_timer(cx);
             return;
         }
         let free = self.registry.resource(resource).holder.is_none();
@@ -158,8 +160,16 @@ impl Server {
         let applied = self.registry.apply(&entry.op, cx.is_on(Switch::OpDedupe));
         match applied {
             Applied::Nothing => {
+                // It has come too late: after what it repeats, or after what it was to end.
+                let rule = if matches!(entry.op, Op::Acquire { .. }) {
+                    Rule::RetryIsAnsweredOnce
+                } else if matches!(entry.op, Op::DropWaiter { .. }) {
+                    Rule::WaiterMustBeHeard
+                } else {
+                    Rule::ExpiryIsLogged
+                };
                 if !matches!(entry.op, Op::Noop) {
-                    cx.fact(Rule::ExpiryIsLogged, || Event::NothingToDo { index });
+                    cx.fact(rule, || Event::NothingToDo { index });
                 }
             }
             Applied::Granted { resource, holder } => self.on_granted(resource, holder, cx),
@@ -200,20 +210,23 @@ impl Server {
                 ..
             } => {
                 let (worker, token) = (ended.worker, ended.token);
-                self.armed[usize::from(resource.0)] = None;
                 cx.fact(Rule::ReleaseByHolder, || Event::LeaseReleased {
                     resource,
                     worker,
                     token,
                 });
-                if let Some(holder) = next {
-                    self.on_granted(resource, holder, cx);
-                }
+                self.on_ended(resource, next, cx);
             }
             Applied::LeftQueue {
                 resource, worker, ..
             } => {
                 cx.fact(Rule::LeaveQueue, || Event::WaiterLeft { resource, worker });
+            }
+            Applied::WaiterDropped { resource, worker } => {
+                cx.fact(Rule::WaiterMustBeHeard, || Event::WaiterLeft {
+                    resource,
+                    worker,
+                });
             }
             Applied::ReleaseRepeated { worker, request }
             | Applied::PutRepeated {
@@ -235,15 +248,12 @@ impl Server {
                 next,
             } => {
                 let (worker, token) = (ended.worker, ended.token);
-                self.armed[usize::from(resource.0)] = None;
                 cx.fact(Rule::ExpiryIsLogged, || Event::LeaseExpired {
                     resource,
                     worker,
                     token,
                 });
-                if let Some(holder) = next {
-                    self.on_granted(resource, holder, cx);
-                }
+                self.on_ended(resource, next, cx);
             }
             Applied::Registered {
                 client, expired, ..
@@ -279,6 +289,19 @@ impl Server {
         }
     }
 
+    /// A grant is over; the resource may have gone to the next in line with the same entry.
+    fn on_ended<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        next: Option<Holder>,
+        cx: &mut Cx<'_, R>,
+    ) {
+        self.armed[usize::from(resource.0)] = None;
+        if let Some(holder) = next {
+            self.on_granted(resource, holder, cx);
+        }
+    }
+
     fn on_granted<R: Recorder>(
         &mut self,
         resource: ResourceId,
@@ -298,7 +321,7 @@ impl Server {
     }
 
     /// Tells the asker what its entry came to; the leader that applies it answers, whoever proposed it.
-    fn answer_applied<R: Recorder>(&self, applied: Applied, cx: &mut Cx<'_, R>) {
+    fn answer_applied<R: Recorder>(&mut self, applied: Applied, cx: &mut Cx<'_, R>) {
         let grant = |resource, holder: Holder, cx: &mut Cx<'_, R>| {
             let what = AnswerWhat::Granted {
                 resource,
@@ -307,7 +330,7 @@ impl Server {
             answer(holder.worker, holder.request, what, AnswerTo::Acquire, cx);
         };
         match applied {
-            Applied::Nothing => {}
+            Applied::Nothing | Applied::WaiterDropped { .. } => {}
             Applied::Granted { resource, holder } | Applied::GrantRepeated { resource, holder } => {
                 grant(resource, holder, cx);
             }
@@ -321,6 +344,7 @@ impl Server {
                 waiter,
                 place,
             } => {
+                self.hear_waiter(resource, waiter.worker, cx);
                 let what = AnswerWhat::Queued { resource, place };
                 answer(waiter.worker, waiter.request, what, AnswerTo::Acquire, cx);
             }
@@ -403,6 +427,12 @@ impl Server {
     pub(super) fn rearm_leases<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         let extend = cx.is_on(Switch::FailoverExtendsLeases);
         let until = cx.now.plus(cx.setup.lease);
+        for at in 0..self.armed.len() {
+            let resource = ResourceId(at as u8);
+            for waiter in self.registry.resource(resource).queue.clone() {
+                self.hear_waiter(resource, waiter.worker, cx);
+            }
+        }
         let mut count = 0;
         for armed in self.armed.iter_mut().flatten() {
             armed.expiring = false;
@@ -420,13 +450,76 @@ impl Server {
 
     pub(super) fn set_expiry_timer<R: Recorder>(&self, cx: &mut Cx<'_, R>) {
         let pending = self.armed.iter().flatten().filter(|a| !a.expiring);
-        match pending.map(|a| a.until).min() {
+        let waiters = if let Role::Leader(leading) = &self.role
+            && cx.is_on(Switch::WaiterSession)
+        {
+            &leading.waiters[..]
+        } else {
+            &[]
+        };
+        let waiters = waiters
+            .iter()
+            .filter(|(resource, worker, _)| self.registry.waiter(*resource, *worker).is_some())
+            .map(|(_, _, until)| *until);
+        match pending.map(|a| a.until).chain(waiters).min() {
             Some(at) => cx.set_timer_at(TimerKind::Expiry, at.max(cx.now)),
             None => cx.cancel_timer(TimerKind::Expiry),
         }
     }
 
+    /// A waiter asked again: it keeps its place for a lease more, or for a few of its own periods if that is longer.
+    fn hear_waiter<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        worker: ProcessId,
+        cx: &Cx<'_, R>,
+    ) {
+        let Role::Leader(leading) = &mut self.role else {
+            return;
+        };
+        let few_periods = Duration(cx.setup.answer_timeout.0 * 6);
+        let until = cx.now.plus(cx.setup.lease.max(few_periods));
+        let mut known = leading.waiters.iter_mut();
+        match known.find(|(r, w, _)| (*r, *w) == (resource, worker)) {
+            Some(known) => known.2 = until,
+            None => leading.waiters.push((resource, worker, until)),
+        }
+    }
+
+    /// Asks for an end of the places of those who have fallen silent.
+    fn drop_silent_waiters<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let Role::Leader(leading) = &mut self.role else {
+            return;
+        };
+        let registry = &self.registry;
+        leading
+            .waiters
+            .retain(|(r, w, _)| registry.waiter(*r, *w).is_some());
+        if !cx.is_on(Switch::WaiterSession) {
+            return;
+        }
+        let silent = leading
+            .waiters
+            .iter()
+            .filter(|(.., until)| *until <= cx.now);
+        let silent: Vec<_> = silent
+            .filter_map(|(r, w, _)| Some((*r, registry.waiter(*r, *w)?)))
+            .collect();
+        for (resource, Waiter { worker, request }) in silent {
+            // Should this entry come to nothing, it is looked at again after as long.
+            self.hear_waiter(resource, worker, cx);
+            let op = Op::DropWaiter {
+                worker,
+                resource,
+                request,
+            };
+            self.append(op, Rule::WaiterMustBeHeard, cx);
+        }
+    }
+
     pub(super) fn on_expiry_timer<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        // First, so that no lease goes to one who has been silent for as long.
+        self.drop_silent_waiters(cx);
         for at in 0..self.armed.len() {
             let resource = ResourceId(at as u8);
             let Some(armed) = &mut self.armed[at] else {

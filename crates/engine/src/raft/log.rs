@@ -31,6 +31,12 @@ impl Entry {
                 worker: *worker,
                 resource: *resource,
             },
+            Op::DropWaiter {
+                worker, resource, ..
+            } => EntryKind::DropWaiter {
+                worker: *worker,
+                resource: *resource,
+            },
             Op::Expire {
                 resource, token, ..
             } => EntryKind::Expire {

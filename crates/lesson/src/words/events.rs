@@ -555,6 +555,9 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         Event::LeaseGivenBack { resource, token } => {
             format!("{who} gives back {}, token {token}.", thing(resource))
         }
+        Event::ReleaseConfirmed { resource } => {
+            format!("{who} hears that the service has {} back.", thing(resource))
+        }
         Event::StoppedWaiting { resource } => {
             format!("{who} no longer waits for {}.", thing(resource))
         }
@@ -847,6 +850,13 @@ fn entry(entry: &EntryKind, names: &Names) -> String {
         EntryKind::Release { worker, resource } => {
             format!(
                 "{} gives back {}",
+                names.name(*worker),
+                names.resource(*resource)
+            )
+        }
+        EntryKind::DropWaiter { worker, resource } => {
+            format!(
+                "{} loses its place for {}",
                 names.name(*worker),
                 names.resource(*resource)
             )

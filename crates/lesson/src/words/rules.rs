@@ -96,6 +96,7 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::ExpiryIsLogged => "An expiry takes effect through the log, like a grant.",
         Rule::ReleaseByHolder => "The holder may give the lease back before its time.",
         Rule::LeaveQueue => "Who waits may stop waiting.",
+        Rule::WaiterMustBeHeard => "Who waits and falls silent for a lease loses its place.",
         Rule::NewLeaderRearmsLeases => "A new leader gives every lease its full time again.",
         Rule::PutIsApplied => "A committed put sets its key.",
         Rule::WorkerAsksForLease => "Who wants the resource asks the service for its lease.",
@@ -181,6 +182,7 @@ pub const fn switch(switch: Switch) -> &'static str {
         }
         Switch::LeaseFromSendTime => "A leader's lease for reads counts from when it asked.",
         Switch::SessionFloor => "A client is not shown less than it has seen.",
+        Switch::WaiterSession => "Who waits must be heard of now and then, or loses its place.",
         Switch::CheckBeforeWrite => "A worker looks at its lease before it writes.",
         Switch::Jeopardy => {
             "A holder whose renewals go unanswered is in doubt, and does not write."
