@@ -104,6 +104,7 @@ impl Client {
             | Input::Write { .. }
             | Input::Acquire { .. }
             | Input::Release
+            | Input::Raise { .. }
             | Input::Campaign => unreachable!("the world gives clients none of these"),
         }
     }

@@ -265,6 +265,14 @@ pub enum EntryKind {
         resource: ResourceId,
         token: Token,
     },
+    Open {
+        resource: ResourceId,
+    },
+    TableLost,
+    Raise {
+        resource: ResourceId,
+        to: Token,
+    },
     Put {
         client: ProcessId,
         key: Arc<str>,
@@ -528,6 +536,21 @@ pub enum Event {
         resource: ResourceId,
         worker: ProcessId,
         token: Token,
+    },
+    /// Nobody gets it for now, though nobody holds it.
+    ResourceClosed {
+        resource: ResourceId,
+    },
+    /// It can be held again; whoever might have held it meanwhile does no longer.
+    ResourceOpened {
+        resource: ResourceId,
+    },
+    /// The service started again and knows of no lease any more.
+    TableLost,
+    /// By an operator: the next token is above `to`.
+    TokenRaised {
+        resource: ResourceId,
+        to: Token,
     },
     RequestRepeated {
         asker: ProcessId,
@@ -800,6 +823,10 @@ impl Event {
             Self::WaiterLeft { .. } => "waiter-left",
             Self::LeaseReleased { .. } => "lease-released",
             Self::LeaseExpired { .. } => "lease-expired",
+            Self::ResourceClosed { .. } => "resource-closed",
+            Self::ResourceOpened { .. } => "resource-opened",
+            Self::TableLost => "table-lost",
+            Self::TokenRaised { .. } => "token-raised",
             Self::RequestRepeated { .. } => "request-repeated",
             Self::PutApplied { .. } => "put-applied",
             Self::SessionOpened { .. } => "session-opened",

@@ -551,6 +551,10 @@ const fn is_applied(event: &Event) -> bool {
             | Event::WaiterLeft { .. }
             | Event::LeaseReleased { .. }
             | Event::LeaseExpired { .. }
+            | Event::ResourceClosed { .. }
+            | Event::ResourceOpened { .. }
+            | Event::TableLost
+            | Event::TokenRaised { .. }
             | Event::PutApplied { .. }
             | Event::SessionOpened { .. }
             | Event::SessionExpired { .. }
@@ -592,6 +596,10 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::WaiterLeft { .. }
         | Event::LeaseReleased { .. }
         | Event::LeaseExpired { .. }
+        | Event::ResourceClosed { .. }
+        | Event::ResourceOpened { .. }
+        | Event::TableLost
+        | Event::TokenRaised { .. }
         | Event::PutApplied { .. }
         | Event::SessionOpened { .. }
         | Event::SessionExpired { .. }

@@ -15,7 +15,7 @@ use crate::setup::Setup;
 use crate::store::{Store, StoreWrite, WriteAnswer, WriteRequest};
 use crate::switch::{Switch, Switches};
 use crate::units::{
-    Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, Term, WallTime,
+    Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, Term, Token, WallTime,
 };
 use crate::worker::Worker;
 
@@ -158,6 +158,11 @@ pub enum Input {
         resource: crate::units::ResourceId,
     },
     Release,
+    /// By an operator, to the service's leader.
+    Raise {
+        resource: crate::units::ResourceId,
+        to: Token,
+    },
     Campaign,
 }
 

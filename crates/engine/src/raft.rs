@@ -175,12 +175,12 @@ pub enum RoleName {
     Leader,
 }
 
-/// When a lease runs out, by this server's clock.
+/// When a lease, or the wait after one, runs out by this server's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Armed {
     token: Token,
     until: LocalTime,
-    /// Its expiry has been proposed.
+    /// Its expiry, or its opening, has been proposed.
     expiring: bool,
 }
 
@@ -220,6 +220,8 @@ pub struct Server {
     /// Each write to disk whose sync has not ended, oldest first.
     syncing: Vec<Handed>,
     registry: Registry,
+    /// It has not led since it started: what was in memory only is gone.
+    fresh: bool,
     /// By resource. Every server counts; only the leader acts on it.
     armed: Vec<Option<Armed>>,
     /// Reads that clients wait for here.
@@ -243,6 +245,7 @@ impl Server {
             synced: disk.log.last_index(),
             syncing: Vec::new(),
             registry: Registry::new(resources),
+            fresh: true,
             armed: vec![None; resources],
             reads: Vec::new(),
             writer: Writer::default(),
@@ -385,6 +388,7 @@ impl Server {
                 let authority = self.authority();
                 self.writer.on_write(store, value, authority, cx);
             }
+            Input::Raise { resource, to } => self.on_raise(resource, to, cx),
             Input::Campaign => self.on_campaign(cx),
             Input::Timer(
                 TimerKind::Ask

@@ -40,6 +40,26 @@ pub enum Op {
         resource: ResourceId,
         token: Token,
         counted: Option<Token>,
+        /// Nobody gets it before an `Open` (lock-delay).
+        closes: bool,
+    },
+    /// The wait after a grant, which left the resource closed at `token`, is over.
+    Open {
+        resource: ResourceId,
+        token: Token,
+        counted: Option<Token>,
+    },
+    /// The service has started again without its table of leases, which was in memory only.
+    TableLost {
+        /// The generations were kept apart from it.
+        counter_kept: bool,
+        /// Nobody gets anything before an `Open` (start-up quarantine).
+        closes: bool,
+    },
+    /// An operator knows of tokens that the service does not: the next one is above `to`.
+    Raise {
+        resource: ResourceId,
+        to: Token,
     },
     Put {
         client: ProcessId,
@@ -65,6 +85,15 @@ pub struct Holder {
     pub request: RequestId,
 }
 
+/// Why nobody gets a resource for now, though nobody holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Closed {
+    /// Its last holder did not give it back (lock-delay).
+    Expired,
+    /// The service does not know whether somebody holds it (start-up quarantine).
+    TableLost,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Waiter {
     pub worker: ProcessId,
@@ -76,6 +105,8 @@ pub struct ResourceState {
     /// Raised once per grant; never goes back.
     pub generation: Token,
     pub holder: Option<Holder>,
+    /// Why, and at which generation it was closed.
+    pub closed: Option<(Closed, Token)>,
     /// In order; the first is next.
     pub queue: Vec<Waiter>,
 }
@@ -127,7 +158,21 @@ pub enum Applied {
     Expired {
         resource: ResourceId,
         ended: Holder,
+        closed: bool,
         next: Option<Holder>,
+    },
+    Opened {
+        resource: ResourceId,
+        why: Closed,
+        next: Option<Holder>,
+    },
+    TableLost {
+        counter_kept: bool,
+        closed: bool,
+    },
+    Raised {
+        resource: ResourceId,
+        to: Token,
     },
     Put {
         client: ProcessId,
@@ -281,18 +326,69 @@ impl Registry {
                 resource,
                 token,
                 counted,
+                closes,
             } => {
                 let state = &mut self.resources[usize::from(resource.0)];
                 match state.holder {
                     Some(ended) if ended.token == *token => {
+                        if *closes {
+                            state.closed = Some((Closed::Expired, *token));
+                        }
                         let next = state.pass_on(*counted);
                         Applied::Expired {
                             resource: *resource,
                             ended,
+                            closed: *closes,
                             next,
                         }
                     }
                     Some(_) | None => Applied::Nothing,
+                }
+            }
+            Op::Open {
+                resource,
+                token,
+                counted,
+            } => {
+                let state = &mut self.resources[usize::from(resource.0)];
+                match state.closed {
+                    Some((why, at)) if at == *token => {
+                        state.closed = None;
+                        Applied::Opened {
+                            resource: *resource,
+                            why,
+                            next: state.pass_on(*counted),
+                        }
+                    }
+                    Some(_) | None => Applied::Nothing,
+                }
+            }
+            Op::TableLost {
+                counter_kept,
+                closes,
+            } => {
+                for state in &mut self.resources {
+                    if !counter_kept {
+                        state.generation = Token(0);
+                    }
+                    state.holder = None;
+                    state.queue.clear();
+                    state.closed = closes.then_some((Closed::TableLost, state.generation));
+                }
+                Applied::TableLost {
+                    counter_kept: *counter_kept,
+                    closed: *closes,
+                }
+            }
+            Op::Raise { resource, to } => {
+                let state = &mut self.resources[usize::from(resource.0)];
+                if *to <= state.generation {
+                    return Applied::Nothing;
+                }
+                state.generation = *to;
+                Applied::Raised {
+                    resource: *resource,
+                    to: *to,
                 }
             }
             Op::Put {
@@ -394,7 +490,7 @@ impl Registry {
         }
         let state = &mut self.resources[usize::from(resource.0)];
         let waiter = Waiter { worker, request };
-        if decided || state.holder.is_none() {
+        if decided || state.is_free() {
             let holder = state.grant(waiter, counted);
             return Applied::Granted { resource, holder };
         }
@@ -451,6 +547,12 @@ impl Registry {
 }
 
 impl ResourceState {
+    /// Whether the next who asks gets it.
+    #[must_use]
+    pub const fn is_free(&self) -> bool {
+        self.holder.is_none() && self.closed.is_none()
+    }
+
     fn grant(&mut self, to: Waiter, counted: Option<Token>) -> Holder {
         let token = counted.unwrap_or(self.generation.next());
         self.generation = token;
@@ -463,10 +565,10 @@ impl ResourceState {
         holder
     }
 
-    /// Ends the grant in force and gives the resource to the next in the queue, if there is one.
+    /// Ends the grant in force and gives the resource to the next in the queue, if there is one and it may.
     fn pass_on(&mut self, counted: Option<Token>) -> Option<Holder> {
         self.holder = None;
-        if self.queue.is_empty() {
+        if self.queue.is_empty() || self.closed.is_some() {
             return None;
         }
         let next = self.queue.remove(0);
@@ -508,6 +610,7 @@ mod tests {
             resource: ORDERS,
             token: Token(1),
             counted: None,
+            closes: false,
         };
         registry.apply(&expire, true);
         assert_eq!(holder(&registry), Some((4, 2)));
@@ -585,6 +688,47 @@ mod tests {
         };
         registry.apply(&holds, true);
         assert_eq!(holder(&registry), Some((3, 1)), "a holder is no waiter");
+    }
+
+    #[test]
+    fn what_is_closed_opens_for_the_first_in_line_and_only_by_its_own_opening() {
+        let mut registry = Registry::new(1);
+        registry.apply(&acquire(3, 1), true);
+        let expire = |token| Op::Expire {
+            resource: ORDERS,
+            token: Token(token),
+            counted: None,
+            closes: true,
+        };
+        let open = |token| Op::Open {
+            resource: ORDERS,
+            token: Token(token),
+            counted: None,
+        };
+        registry.apply(&expire(1), true);
+        registry.apply(&acquire(4, 1), true);
+        registry.apply(&acquire(3, 2), true);
+        assert_eq!(holder(&registry), None);
+        registry.apply(&open(1), true);
+        assert_eq!(holder(&registry), Some((4, 2)));
+        registry.apply(&expire(2), true);
+        assert_eq!(registry.apply(&open(1), true), Applied::Nothing);
+        assert_eq!(holder(&registry), None);
+        registry.apply(&open(2), true);
+        assert_eq!(holder(&registry), Some((3, 3)));
+    }
+
+    #[test]
+    fn a_raise_only_ever_raises() {
+        let mut registry = Registry::new(1);
+        let raise = |to| Op::Raise {
+            resource: ORDERS,
+            to: Token(to),
+        };
+        registry.apply(&raise(150), true);
+        assert_eq!(registry.apply(&raise(40), true), Applied::Nothing);
+        registry.apply(&acquire(3, 1), true);
+        assert_eq!(holder(&registry), Some((3, 151)));
     }
 
     #[test]

@@ -89,6 +89,10 @@ rules! {
     ReleaseByHolder = "release-by-holder", "Chubby §2.4";
     LeaveQueue = "leave-queue", "Chubby §2.4";
     WaiterMustBeHeard = "waiter-must-be-heard", "etcd: a waiter's key lives as long as its session";
+    LockDelay = "lock-delay", "Chubby §2.4; Consul: lock-delay";
+    TableInMemory = "table-in-memory", "Redlock: a server that restarts without its data";
+    StartupQuarantine = "startup-quarantine", "Redlock: delayed restarts";
+    OperatorRaises = "operator-raises", "etcd: a restored backup's revisions are bumped";
     NewLeaderRearmsLeases = "new-leader-rearms-leases", "etcd: leases are promoted with their full time";
     PutIsApplied = "put-is-applied", "Raft §8";
     // Workers.

@@ -38,6 +38,10 @@ pub struct Setup {
     pub lease: Duration,
     /// How long a holder waits between renewals.
     pub renew_every: Duration,
+    /// How long nobody gets a resource after an expiry; zero: the next in line gets it at once.
+    pub lock_delay: Duration,
+    /// Whether a service of one server keeps its leases in memory only, so that a restart forgets them.
+    pub table_in_memory: bool,
     /// How long a worker waits for an answer of the service before it tries again.
     pub answer_timeout: Duration,
     /// From a worker's check to its send.
@@ -87,6 +91,8 @@ impl Default for Setup {
             after_first_election: true,
             lease: Duration::secs(5),
             renew_every: Duration::millis(1_600),
+            lock_delay: Duration::ZERO,
+            table_in_memory: false,
             answer_timeout: Duration::millis(600),
             work: Duration::millis(300),
             store_delay: Duration::millis(200),
@@ -147,6 +153,10 @@ pub enum SetupError {
         field: &'static str,
         given: u32,
     },
+    /// With more than one server the others have the table.
+    TableInMemory {
+        servers: u8,
+    },
     /// `election_fixed` must have one entry a server, or none.
     ElectionFixed {
         given: usize,
@@ -203,6 +213,11 @@ impl Setup {
                 return Err(SetupError::Ppm { field, given });
             }
         }
+        if self.table_in_memory && self.servers != 1 {
+            return Err(SetupError::TableInMemory {
+                servers: self.servers,
+            });
+        }
         if !(1..=100).contains(&self.client_attempts) {
             return Err(SetupError::Attempts {
                 given: self.client_attempts,
@@ -230,6 +245,7 @@ impl Setup {
         let spans = [
             ("lease", self.lease, milli),
             ("renew", self.renew_every, milli),
+            ("lock_delay", self.lock_delay, Duration::ZERO),
             ("answer_timeout", self.answer_timeout, milli),
             ("work", self.work, Duration::ZERO),
             ("store_delay", self.store_delay, Duration::ZERO),
@@ -512,6 +528,10 @@ mod tests {
             error(|s| s.workers = vec!["holds".into()]),
             SetupError::Name { .. }
         ));
+        assert_eq!(
+            error(|s| s.table_in_memory = true),
+            SetupError::TableInMemory { servers: 3 }
+        );
         assert!(matches!(
             error(|s| s.lease = Duration::ZERO),
             SetupError::Span { field: "lease", .. }

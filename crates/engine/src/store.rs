@@ -104,6 +104,7 @@ impl Store {
             | Input::Get { .. }
             | Input::Acquire { .. }
             | Input::Release
+            | Input::Raise { .. }
             | Input::Campaign => unreachable!("the world gives stores none of these"),
         }
     }

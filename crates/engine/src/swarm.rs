@@ -157,6 +157,10 @@ impl Swarm {
             after_first_election: !self.beyond.switches && self.chance(3, 4),
             ..Setup::default()
         };
+        if self.chance(1, 4) {
+            setup.lock_delay = self.millis(100, 4_000);
+        }
+        setup.table_in_memory = setup.servers == 1 && self.chance(1, 2);
         for switch in Switch::ALL {
             // What is off unless set is safe either way; what is on is safe on.
             let word = match switch.initial() {

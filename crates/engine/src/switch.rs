@@ -97,6 +97,10 @@ switches! {
     LeaseFromSendTime = "lease_from_send_time", Safety, Some(Invariant::LinearizableReads);
     /// A client is not answered from a state older than one it has seen (dissertation §6.4.1).
     SessionFloor = "session_floor", Safety, Some(Invariant::MonotonicReads);
+    /// After an expiry nobody gets the resource for the setup's lock-delay (Chubby §2.4). It narrows the window.
+    LockDelay = "lock_delay", Safety, None;
+    /// A service that started without its table of leases grants nothing for one full lease.
+    StartupQuarantine = "startup_quarantine", Safety, Some(Invariant::OneHolder);
     /// A waiter that has not been heard of for a lease loses its place (etcd issue 11456).
     WaiterSession = "waiter_session", Liveness, None;
     /// A worker looks at its lease before it writes. It narrows the window; only the fence closes it.

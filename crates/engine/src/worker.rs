@@ -237,6 +237,7 @@ impl Worker {
             | Input::Synced { .. }
             | Input::Put { .. }
             | Input::Get { .. }
+            | Input::Raise { .. }
             | Input::Campaign => unreachable!("the world gives workers none of these"),
         }
     }

@@ -37,6 +37,16 @@ macro_rules! rules_reached {
     };
 }
 
+/// One server, whose table of leases does not outlive it.
+fn in_memory() -> Setup {
+    Setup {
+        servers: 1,
+        election_fixed: vec![Duration::millis(1_500)],
+        table_in_memory: true,
+        ..stage()
+    }
+}
+
 /// A holds, has checked, and sleeps before its send until B has written with the next token.
 const ZOMBIE: &str = r#"
     acquire A orders
@@ -260,6 +270,18 @@ rules_reached! {
         [Event::WaiterLeft { resource: LEASE, worker: B }];
     rule_waiter_must_be_heard: WaiterMustBeHeard of S1, contended(), "run 2s\npause B\nrun 6s",
         [Event::WaiterLeft { resource: LEASE, worker: B }];
+    rule_lock_delay: LockDelay of S1,
+        Setup { lock_delay: Duration::secs(2), ..stage() },
+        "acquire A orders\nuntil A holds orders\ncrash A\nrun 9s",
+        [Event::ResourceOpened { resource: LEASE }];
+    rule_table_in_memory: TableInMemory of S1, in_memory(),
+        "acquire A orders\nuntil A holds orders\ncrash s1\nrestart s1\nrun 3s",
+        [Event::TableLost];
+    rule_startup_quarantine: StartupQuarantine of S1, in_memory(),
+        "acquire A orders\nuntil A holds orders\ncrash s1\nrestart s1\nrun 8s",
+        [Event::ResourceOpened { resource: LEASE }];
+    rule_operator_raises: OperatorRaises of S1, stage(), "raise orders 150\nrun 1s",
+        [Event::TokenRaised { resource: LEASE, to: Token(150) }];
     rule_new_leader_rearms_leases: NewLeaderRearmsLeases of S2, stage(),
         "acquire A orders\nrun 1s\ncampaign s2\nuntil s2 leads",
         [Event::LeasesRearmed { count: 1 }];
@@ -475,8 +497,10 @@ fn random_setup(dice: &mut Dice) -> Setup {
         latency_max: Duration::millis([60, 400][dice.below(2)]),
         client_attempts: 3,
         election_fixed: Vec::new(),
+        lock_delay: Duration::secs([0, 0, 2][dice.below(3)]),
         ..stage()
     };
+    setup.table_in_memory = setup.servers == 1 && dice.one_in(2);
     for _ in 0..dice.below(4) {
         let switch = Switch::ALL[dice.below(Switch::ALL.len())];
         let position = match switch.initial() {
@@ -494,7 +518,7 @@ fn random_command(dice: &mut Dice) -> Command {
     const WORKERS: &[&str] = &["A", "B"];
     let (one, other) = (dice.pick(ALL), dice.pick(ALL));
     let worker = dice.pick(WORKERS);
-    let text = match dice.below(22) {
+    let text = match dice.below(23) {
         0 | 1 => format!("pause {one}"),
         2 => format!("pause {worker} before send"),
         3 | 4 => format!("resume {one}"),
@@ -512,6 +536,7 @@ fn random_command(dice: &mut Dice) -> Command {
         17 => format!("acquire {worker} {}", dice.pick(&["orders", "mail"])),
         18 => format!("release {worker}"),
         19 => format!("campaign {}", dice.pick(&["s1", "s2", "s3"])),
+        21 => format!("raise orders {}", dice.below(99)),
         20 => format!("drop {one}>{other}#{}", 1 + dice.below(40)),
         _ => {
             let switch = Switch::ALL[dice.below(Switch::ALL.len())].name();

@@ -332,6 +332,7 @@ fn check_command(command: &Command, names: &Names) -> Result<(), CommandError> {
             resource(name)
         }
         Command::Release { worker } => one(worker, Kind::Worker, "worker"),
+        Command::Raise { resource: name, .. } => resource(name),
         Command::Campaign { server } => one(server, Kind::Server, "server"),
         Command::Ring { process, .. } => any(process),
         Command::Set { at, .. } => at.as_ref().map_or(Ok(()), any),

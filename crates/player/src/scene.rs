@@ -955,6 +955,9 @@ fn entry_label(op: &Op) -> String {
         | Op::Acquire { .. }
         | Op::Release { .. }
         | Op::DropWaiter { .. }
+        | Op::Open { .. }
+        | Op::TableLost { .. }
+        | Op::Raise { .. }
         | Op::Expire { .. }
         | Op::Register { .. } => String::new(),
     }

@@ -293,6 +293,7 @@ impl Server {
         self.look_at_own_role(cx);
         self.watch_quorum(cx);
         self.rearm_leases(cx);
+        self.lose_table(cx);
         if cx.is_on(Switch::NoopOnElection) {
             self.append(Op::Noop, Rule::NewLeaderAppendsNoop, cx);
         } else {

@@ -9,11 +9,11 @@ use super::{Armed, Renewal, Role, Server};
 use crate::event::TimerKind;
 use crate::event::{Event, RenewRefusal};
 use crate::process::{AnswerTo, Cx, Message as Envelope, Recorder};
-use crate::registry::{Applied, Holder, Op, Waiter};
+use crate::registry::{Applied, Closed, Holder, Op, Waiter};
 use crate::rule::Rule;
 use crate::service::{Answer, AnswerWhat, Ask, AskWhat};
 use crate::switch::Switch;
-use crate::units::{Duration, LogIndex, ProcessId, RequestId, ResourceId, Token};
+use crate::units::{Duration, LocalTime, LogIndex, ProcessId, RequestId, ResourceId, Token};
 
 impl Server {
     pub(super) fn on_ask<R: Recorder>(&mut self, asker: ProcessId, ask: Ask, cx: &mut Cx<'_, R>) {
@@ -124,7 +124,7 @@ impl Server {
             self.set_expiry_timer(cx);
             return;
         }
-        let free = self.registry.resource(resource).holder.is_none();
+        let free = self.registry.resource(resource).is_free();
         let decided = free && !cx.is_on(Switch::GrantAtApply);
         let counted = self.counted(resource, cx);
         let op = Op::Acquire {
@@ -165,6 +165,10 @@ impl Server {
                     Rule::RetryIsAnsweredOnce
                 } else if matches!(entry.op, Op::DropWaiter { .. }) {
                     Rule::WaiterMustBeHeard
+                } else if matches!(entry.op, Op::Open { .. }) {
+                    Rule::LockDelay
+                } else if matches!(entry.op, Op::Raise { .. }) {
+                    Rule::OperatorRaises
                 } else {
                     Rule::ExpiryIsLogged
                 };
@@ -245,6 +249,7 @@ impl Server {
             Applied::Expired {
                 resource,
                 ended,
+                closed,
                 next,
             } => {
                 let (worker, token) = (ended.worker, ended.token);
@@ -254,6 +259,41 @@ impl Server {
                     token,
                 });
                 self.on_ended(resource, next, cx);
+                if closed {
+                    self.on_closed(Rule::LockDelay, resource, cx);
+                }
+            }
+            Applied::Opened {
+                resource,
+                why,
+                next,
+            } => {
+                cx.fact(rule_of(why), || Event::ResourceOpened { resource });
+                self.on_ended(resource, next, cx);
+            }
+            Applied::TableLost {
+                counter_kept,
+                closed,
+            } => {
+                cx.fact(Rule::TableInMemory, || Event::TableLost);
+                if let Role::Leader(leading) = &mut self.role
+                    && !counter_kept
+                {
+                    leading.counted.fill(0);
+                }
+                for at in 0..self.armed.len() {
+                    self.armed[at] = None;
+                    if closed {
+                        self.on_closed(Rule::StartupQuarantine, ResourceId(at as u8), cx);
+                    }
+                }
+            }
+            Applied::Raised { resource, to } => {
+                if let Role::Leader(leading) = &mut self.role {
+                    let counted = &mut leading.counted[usize::from(resource.0)];
+                    *counted = to.0.max(*counted);
+                }
+                cx.fact(Rule::OperatorRaises, || Event::TokenRaised { resource, to });
             }
             Applied::Registered {
                 client, expired, ..
@@ -302,6 +342,14 @@ impl Server {
         }
     }
 
+    /// Nobody gets it before this server, while it leads, has counted the wait in full.
+    fn on_closed<R: Recorder>(&mut self, rule: Rule, resource: ResourceId, cx: &mut Cx<'_, R>) {
+        cx.fact(rule, || Event::ResourceClosed { resource });
+        if let Some((_, token)) = self.registry.resource(resource).closed {
+            self.count_down(resource, token, cx);
+        }
+    }
+
     fn on_granted<R: Recorder>(
         &mut self,
         resource: ResourceId,
@@ -330,7 +378,10 @@ impl Server {
             answer(holder.worker, holder.request, what, AnswerTo::Acquire, cx);
         };
         match applied {
-            Applied::Nothing | Applied::WaiterDropped { .. } => {}
+            Applied::Nothing
+            | Applied::WaiterDropped { .. }
+            | Applied::TableLost { .. }
+            | Applied::Raised { .. } => {}
             Applied::Granted { resource, holder } | Applied::GrantRepeated { resource, holder } => {
                 grant(resource, holder, cx);
             }
@@ -371,7 +422,7 @@ impl Server {
             | Applied::ReleaseRepeated { worker, request } => {
                 answer(worker, request, AnswerWhat::Released, AnswerTo::Release, cx);
             }
-            Applied::Expired { resource, next, .. } => {
+            Applied::Expired { resource, next, .. } | Applied::Opened { resource, next, .. } => {
                 if let Some(holder) = next {
                     grant(resource, holder, cx);
                 }
@@ -408,12 +459,7 @@ impl Server {
     }
 
     fn arm<R: Recorder>(&mut self, resource: ResourceId, token: Token, cx: &mut Cx<'_, R>) {
-        let until = cx.now.plus(cx.setup.lease);
-        self.armed[usize::from(resource.0)] = Some(Armed {
-            token,
-            until,
-            expiring: false,
-        });
+        let until = self.count_down(resource, token, cx);
         if self.is_leader() {
             cx.fact(Rule::ExpiryByLeadersClock, || Event::LeaseArmed {
                 resource,
@@ -423,22 +469,43 @@ impl Server {
         }
     }
 
-    /// A new leader cannot know how long ago a holder renewed: every lease gets its full time again.
+    /// From now on, in full, whatever time this resource's state lasts.
+    fn count_down<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        token: Token,
+        cx: &Cx<'_, R>,
+    ) -> LocalTime {
+        let until = cx.now.plus(match self.registry.resource(resource).closed {
+            Some((Closed::Expired, _)) => cx.setup.lock_delay,
+            Some((Closed::TableLost, _)) | None => cx.setup.lease,
+        });
+        self.armed[usize::from(resource.0)] = Some(Armed {
+            token,
+            until,
+            expiring: false,
+        });
+        until
+    }
+
+    /// A new leader cannot know how long ago a holder renewed: every lease gets its full time again, and so does
+    /// every wait after one.
     pub(super) fn rearm_leases<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         let extend = cx.is_on(Switch::FailoverExtendsLeases);
-        let until = cx.now.plus(cx.setup.lease);
+        let mut count = 0;
         for at in 0..self.armed.len() {
             let resource = ResourceId(at as u8);
             for waiter in self.registry.resource(resource).queue.clone() {
                 self.hear_waiter(resource, waiter.worker, cx);
             }
-        }
-        let mut count = 0;
-        for armed in self.armed.iter_mut().flatten() {
+            let Some(armed) = &mut self.armed[at] else {
+                continue;
+            };
             armed.expiring = false;
             if extend {
-                armed.until = until;
-                count += 1;
+                let token = armed.token;
+                self.count_down(resource, token, cx);
+                count += u32::from(self.registry.resource(resource).holder.is_some());
             }
         }
         if count > 0 {
@@ -446,6 +513,28 @@ impl Server {
                 count,
             });
         }
+    }
+
+    /// A service that keeps its table in memory opens its first term after a start with the loss of it. The log
+    /// stays, for the keys; a log that is empty has no grant to be afraid of.
+    pub(super) fn lose_table<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let fresh = std::mem::take(&mut self.fresh);
+        if fresh && cx.setup.table_in_memory && self.log.last_index() != LogIndex(0) {
+            let op = Op::TableLost {
+                counter_kept: cx.is_on(Switch::DurableTokenCounter),
+                closes: cx.is_on(Switch::StartupQuarantine),
+            };
+            self.append(op, Rule::TableInMemory, cx);
+        }
+    }
+
+    pub(super) fn on_raise<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        to: Token,
+        cx: &mut Cx<'_, R>,
+    ) {
+        self.append(Op::Raise { resource, to }, Rule::OperatorRaises, cx);
     }
 
     pub(super) fn set_expiry_timer<R: Recorder>(&self, cx: &mut Cx<'_, R>) {
@@ -530,20 +619,28 @@ impl Server {
             }
             armed.expiring = true;
             let token = armed.token;
+            let counted = self.counted(resource, cx);
+            if let Some((why, _)) = self.registry.resource(resource).closed {
+                let op = Op::Open {
+                    resource,
+                    token,
+                    counted,
+                };
+                self.append(op, rule_of(why), cx);
+                continue;
+            }
             cx.fact(Rule::ExpiryByLeadersClock, || Event::ExpiryProposed {
                 resource,
                 token,
             });
-            let counted = self.counted(resource, cx);
-            self.append(
-                Op::Expire {
-                    resource,
-                    token,
-                    counted,
-                },
-                Rule::ExpiryIsLogged,
-                cx,
-            );
+            let closes = cx.is_on(Switch::LockDelay) && cx.setup.lock_delay != Duration::ZERO;
+            let op = Op::Expire {
+                resource,
+                token,
+                counted,
+                closes,
+            };
+            self.append(op, Rule::ExpiryIsLogged, cx);
         }
         self.set_expiry_timer(cx);
     }
@@ -633,6 +730,13 @@ impl Server {
             }
         };
         answer(worker, request, what, AnswerTo::Renew, cx);
+    }
+}
+
+const fn rule_of(closed: Closed) -> Rule {
+    match closed {
+        Closed::Expired => Rule::LockDelay,
+        Closed::TableLost => Rule::StartupQuarantine,
     }
 }
 

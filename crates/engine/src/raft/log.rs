@@ -43,6 +43,14 @@ impl Entry {
                 resource: *resource,
                 token: *token,
             },
+            Op::Open { resource, .. } => EntryKind::Open {
+                resource: *resource,
+            },
+            Op::TableLost { .. } => EntryKind::TableLost,
+            Op::Raise { resource, to } => EntryKind::Raise {
+                resource: *resource,
+                to: *to,
+            },
             Op::Put {
                 client, key, value, ..
             } => EntryKind::Put {

@@ -108,6 +108,7 @@ impl Oracle {
                 Event::LeaseGranted { .. }
                 | Event::LeaseExpired { .. }
                 | Event::LeaseReleased { .. }
+                | Event::ResourceOpened { .. }
                     if news =>
                 {
                     self.ledger.push(event.clone());
@@ -234,6 +235,10 @@ impl Oracle {
                 if held.get(resource) == Some(&(*worker, *token)) {
                     held.remove(resource);
                 }
+                true
+            }
+            Event::ResourceOpened { resource } => {
+                held.remove(resource);
                 true
             }
             _ => true,

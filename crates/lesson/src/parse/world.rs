@@ -28,6 +28,8 @@ const KEYS: &[&str] = &[
     "start",
     "lease",
     "renew",
+    "lock_delay",
+    "lease_table",
     "answer_timeout",
     "work",
     "store_delay",
@@ -168,6 +170,8 @@ impl Reader<'_, '_, '_> {
                 setup.renew_every = span(value)?;
                 self.renew_given = true;
             }
+            "lock_delay" => setup.lock_delay = span(value)?,
+            "lease_table" => setup.table_in_memory = in_memory(&text(value)?)?,
             "answer_timeout" => setup.answer_timeout = span(value)?,
             "work" => setup.work = span(value)?,
             "store_delay" => setup.store_delay = span(value)?,
@@ -250,6 +254,8 @@ impl Reader<'_, '_, '_> {
             match field.as_str() {
                 "lease" => setup.lease = defaults.lease,
                 "renew" => setup.renew_every = defaults.renew_every,
+                "lock_delay" => setup.lock_delay = Duration::ZERO,
+                "lease_table" => setup.table_in_memory = false,
                 "answer_timeout" => setup.answer_timeout = defaults.answer_timeout,
                 "work" => setup.work = defaults.work,
                 "store_delay" => setup.store_delay = defaults.store_delay,
@@ -385,6 +391,20 @@ fn percent(value: &Value) -> Result<u32, Trouble> {
         Ok(ppm)
     } else {
         Err(wrong())
+    }
+}
+
+fn in_memory(word: &str) -> Result<bool, Trouble> {
+    match word {
+        "durable" => Ok(false),
+        "memory" => Ok(true),
+        other => Err(Trouble::new(
+            format!(
+                "the table of leases cannot be kept in `{}`",
+                words::shorten(other)
+            ),
+            "write \"durable\" or \"memory\"",
+        )),
     }
 }
 

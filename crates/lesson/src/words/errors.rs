@@ -48,6 +48,7 @@ const COMMANDS: &[&str] = &[
     "put",
     "acquire",
     "release",
+    "raise",
     "campaign",
     "ring",
     "set",
@@ -228,6 +229,10 @@ pub fn command_error(error: &CommandError) -> Trouble {
             format!("{name} is down and cannot do this"),
             format!("start it first: restart {name}"),
         ),
+        CommandError::NobodyLeads => Trouble::new(
+            "nobody leads the service",
+            "wait for a leader first: run until some server leads",
+        ),
         CommandError::NoSuchMessage { message } => Trouble::new(
             format!("no message {message} is on its way"),
             "name one that is in flight now: its link, then its number on that link",
@@ -270,7 +275,8 @@ pub fn command_error_name(error: &CommandError) -> Option<&str> {
         | CommandError::Crashed { name }
         | CommandError::NoSuchTimer { name, .. }
         | CommandError::SameProcess { name } => Some(name),
-        CommandError::NoSuchMessage { .. }
+        CommandError::NobodyLeads
+        | CommandError::NoSuchMessage { .. }
         | CommandError::Range { .. }
         | CommandError::Span { .. }
         | CommandError::TooManyWaiting { .. } => None,
@@ -346,6 +352,10 @@ pub fn setup_error(error: &SetupError) -> Trouble {
             format!("{field} cannot be {} parts per million", given),
             "write 0% to 100%",
         ),
+        SetupError::TableInMemory { servers } => Trouble::new(
+            format!("with {servers} servers the others have the table"),
+            "write servers = 1, or leave lease_table out",
+        ),
         SetupError::ElectionFixed { given, servers } => Trouble::new(
             format!("election_fixed has {given} timeouts for {servers} servers"),
             "write one timeout for each server, or leave it out",
@@ -384,6 +394,7 @@ pub fn setup_error_field(error: &SetupError) -> &str {
         | SetupError::Range { field, .. } => field,
         SetupError::Ppm { field, .. } => field.trim_end_matches("_ppm"),
         SetupError::NameTwice { .. } => "workers",
+        SetupError::TableInMemory { .. } => "lease_table",
         SetupError::ElectionFixed { .. } => "election_fixed",
         SetupError::Attempts { .. } => "client_attempts",
         SetupError::Switch { given } => given,

@@ -363,6 +363,19 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             let (worker, thing) = (name(worker), thing(resource));
             format!("By {who}'s log, {worker}'s lease of {thing}, token {token}, has expired.")
         }
+        Event::ResourceClosed { resource } => {
+            format!("By {who}'s log, nobody gets {} for now.", thing(resource))
+        }
+        Event::ResourceOpened { resource } => {
+            format!("By {who}'s log, {} can be held again.", thing(resource))
+        }
+        Event::TableLost => format!("{who} has lost its table: it knows of no lease any more."),
+        Event::TokenRaised { resource, to } => {
+            format!(
+                "By {who}'s log, the next token of {} is above {to}.",
+                thing(resource)
+            )
+        }
         Event::RequestRepeated { asker, request } => {
             format!(
                 "{who} has seen request {request} of {} and only answers it again.",
@@ -865,6 +878,11 @@ fn entry(entry: &EntryKind, names: &Names) -> String {
             format!("{}, token {token}, expires", names.resource(*resource))
         }
         EntryKind::Register { client } => format!("{} opens a session", names.name(*client)),
+        EntryKind::Open { resource } => format!("{} opens", names.resource(*resource)),
+        EntryKind::TableLost => "the table of leases is lost".to_owned(),
+        EntryKind::Raise { resource, to } => {
+            format!("tokens of {} go on above {to}", names.resource(*resource))
+        }
         EntryKind::Put { client, key, value } => {
             format!("{} puts {key} = {}", names.name(*client), quoted(value))
         }

@@ -97,6 +97,12 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::ReleaseByHolder => "The holder may give the lease back before its time.",
         Rule::LeaveQueue => "Who waits may stop waiting.",
         Rule::WaiterMustBeHeard => "Who waits and falls silent for a lease loses its place.",
+        Rule::LockDelay => "After an expiry the resource rests for the lock-delay.",
+        Rule::TableInMemory => "Who keeps its table in memory has none after a start.",
+        Rule::StartupQuarantine => {
+            "Who does not know what it granted waits for a lease before it grants."
+        }
+        Rule::OperatorRaises => "Tokens go on above the highest that an operator knows of.",
         Rule::NewLeaderRearmsLeases => "A new leader gives every lease its full time again.",
         Rule::PutIsApplied => "A committed put sets its key.",
         Rule::WorkerAsksForLease => "Who wants the resource asks the service for its lease.",
@@ -182,6 +188,10 @@ pub const fn switch(switch: Switch) -> &'static str {
         }
         Switch::LeaseFromSendTime => "A leader's lease for reads counts from when it asked.",
         Switch::SessionFloor => "A client is not shown less than it has seen.",
+        Switch::LockDelay => "After an expiry nobody gets the resource for the lock-delay.",
+        Switch::StartupQuarantine => {
+            "A service that has lost its table grants nothing for one lease."
+        }
         Switch::WaiterSession => "Who waits must be heard of now and then, or loses its place.",
         Switch::CheckBeforeWrite => "A worker looks at its lease before it writes.",
         Switch::Jeopardy => {
