@@ -652,7 +652,12 @@ pub enum Event {
     JeopardyEnded {
         resource: ResourceId,
     },
-    /// Its own deadline passed.
+    /// Its own deadline passed: it does nothing more, and goes on asking until its grace is over.
+    GraceBegan {
+        resource: ResourceId,
+        token: Token,
+    },
+    /// Its own deadline passed, and its grace, if it has one.
     LeaseLapsed {
         resource: ResourceId,
         token: Token,
@@ -849,6 +854,7 @@ impl Event {
             Self::LeaseRenewed { .. } => "lease-renewed",
             Self::JeopardyBegan { .. } => "jeopardy-began",
             Self::JeopardyEnded { .. } => "jeopardy-ended",
+            Self::GraceBegan { .. } => "grace-began",
             Self::LeaseLapsed { .. } => "lease-lapsed",
             Self::LeaseLost { .. } => "lease-lost",
             Self::LeaseGivenBack { .. } => "lease-given-back",

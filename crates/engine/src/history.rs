@@ -616,6 +616,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::GrantTooLate { .. }
         | Event::JeopardyBegan { .. }
         | Event::JeopardyEnded { .. }
+        | Event::GraceBegan { .. }
         | Event::LeaseLapsed { .. }
         | Event::LeaseLost { .. }
         | Event::LeaseGivenBack { .. }

@@ -338,6 +338,7 @@ impl Monitors {
                 }
                 Event::Checked { .. }
                 | Event::GrantTooLate { .. }
+                | Event::GraceBegan { .. }
                 | Event::LeaseLapsed { .. }
                 | Event::LeaseLost { .. }
                 | Event::LeaseGivenBack { .. }

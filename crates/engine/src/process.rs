@@ -166,6 +166,23 @@ pub enum Input {
     Campaign,
 }
 
+/// A moment on both of a process's clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Moment {
+    pub monotonic: LocalTime,
+    pub wall: WallTime,
+}
+
+impl Moment {
+    #[must_use]
+    pub const fn plus(self, span: Duration) -> Self {
+        Self {
+            monotonic: self.monotonic.plus(span),
+            wall: self.wall.plus(span),
+        }
+    }
+}
+
 /// What a process sees of the world in a step, and where its effects and facts go.
 #[derive(Debug)]
 pub struct Cx<'a, R> {
@@ -195,6 +212,33 @@ impl<R: Recorder> Cx<'_, R> {
     #[must_use]
     pub const fn is_on(&self, switch: Switch) -> bool {
         self.switches.is_on(switch)
+    }
+
+    #[must_use]
+    pub const fn moment(&self) -> Moment {
+        Moment {
+            monotonic: self.now,
+            wall: self.wall,
+        }
+    }
+
+    /// How long it is until then, on the clock that leases are measured on; zero if that is past.
+    #[must_use]
+    pub const fn left_until(&self, moment: Moment) -> Duration {
+        if self.is_on(Switch::MonotonicDeadline) {
+            return moment.monotonic.since(self.now);
+        }
+        let left = moment.wall.0.saturating_sub(self.wall.0);
+        if left < 0 {
+            Duration::ZERO
+        } else {
+            Duration(left.unsigned_abs())
+        }
+    }
+
+    #[must_use]
+    pub const fn is_past(&self, moment: Moment) -> bool {
+        self.left_until(moment).0 == 0
     }
 
     /// How much of a span it may count on its own clock before another clock has counted all of it.

@@ -18,13 +18,14 @@ pub use log::{Entry, Log};
 pub use membership::Config;
 
 use crate::event::{Event, MessageKind, TimerKind, Verdict};
-use crate::process::{Cx, DiskWrite, Effect, Input, Message as Envelope, Recorder};
+use crate::process::{Cx, DiskWrite, Effect, Input, Message as Envelope, Moment, Recorder};
 use crate::registry::Registry;
 use crate::rule::Rule;
 use crate::setup::Setup;
 use crate::switch::Switch;
 use crate::units::{
     Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, ResourceId, Term, Token,
+    WallTime,
 };
 use crate::writer::{Authority, Belief, Writer, Writing};
 
@@ -179,7 +180,7 @@ pub enum RoleName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Armed {
     token: Token,
-    until: LocalTime,
+    until: Moment,
     /// Its expiry, or its opening, has been proposed.
     expiring: bool,
 }
@@ -333,7 +334,13 @@ impl Server {
     /// When a lease runs out by this server's clock.
     #[must_use]
     pub fn lease_until(&self, resource: ResourceId) -> Option<LocalTime> {
-        self.armed[usize::from(resource.0)].map(|armed| armed.until)
+        self.armed[usize::from(resource.0)].map(|armed| armed.until.monotonic)
+    }
+
+    /// The same by its wall clock, which decides while `monotonic_deadline` is off here.
+    #[must_use]
+    pub fn lease_until_by_wall(&self, resource: ResourceId) -> Option<WallTime> {
+        self.armed[usize::from(resource.0)].map(|armed| armed.until.wall)
     }
 
     #[must_use]

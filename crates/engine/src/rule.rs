@@ -106,6 +106,7 @@ rules! {
     JeopardyWithoutEvidence = "jeopardy-without-evidence", "seed: jeopardy; Chubby §2.8";
     EvidenceEndsJeopardy = "evidence-ends-jeopardy", "Chubby §2.8";
     OwnDeadlinePassed = "own-deadline-passed", "seed: stop using the lease before it expires";
+    GraceAfterDeadline = "grace-after-deadline", "Chubby §2.9: jeopardy, grace, safe or expired";
     ToldItIsLost = "told-it-is-lost", "seed: losing authority";
     GiveBack = "give-back", "Chubby §2.4";
     CheckOwnDeadline = "check-own-deadline", "seed: process pause outlives its lease";

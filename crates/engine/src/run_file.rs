@@ -146,6 +146,7 @@ fn settings(setup: &mut Setup) -> Vec<(&'static str, &mut dyn Setting)> {
         ("after_first_election", &mut setup.after_first_election),
         ("lease", &mut setup.lease),
         ("renew_every", &mut setup.renew_every),
+        ("grace", &mut setup.grace),
         ("lock_delay", &mut setup.lock_delay),
         ("table_in_memory", &mut setup.table_in_memory),
         ("answer_timeout", &mut setup.answer_timeout),

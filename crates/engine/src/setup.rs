@@ -38,6 +38,8 @@ pub struct Setup {
     pub lease: Duration,
     /// How long a holder waits between renewals.
     pub renew_every: Duration,
+    /// How long a holder goes on asking after its own deadline, and does nothing meanwhile; zero: it gives up.
+    pub grace: Duration,
     /// How long nobody gets a resource after an expiry; zero: the next in line gets it at once.
     pub lock_delay: Duration,
     /// Whether a service of one server keeps its leases in memory only, so that a restart forgets them.
@@ -91,6 +93,7 @@ impl Default for Setup {
             after_first_election: true,
             lease: Duration::secs(5),
             renew_every: Duration::millis(1_600),
+            grace: Duration::ZERO,
             lock_delay: Duration::ZERO,
             table_in_memory: false,
             answer_timeout: Duration::millis(600),
@@ -245,6 +248,7 @@ impl Setup {
         let spans = [
             ("lease", self.lease, milli),
             ("renew", self.renew_every, milli),
+            ("grace", self.grace, Duration::ZERO),
             ("lock_delay", self.lock_delay, Duration::ZERO),
             ("answer_timeout", self.answer_timeout, milli),
             ("work", self.work, Duration::ZERO),

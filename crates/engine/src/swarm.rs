@@ -160,6 +160,9 @@ impl Swarm {
         if self.chance(1, 4) {
             setup.lock_delay = self.millis(100, 4_000);
         }
+        if self.chance(1, 4) {
+            setup.grace = self.millis(100, 20_000);
+        }
         setup.table_in_memory = setup.servers == 1 && self.chance(1, 2);
         for switch in Switch::ALL {
             // What is off unless set is safe either way; what is on is safe on.

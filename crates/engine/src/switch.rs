@@ -83,7 +83,7 @@ switches! {
     FailoverExtendsLeases = "failover_extends_leases", Safety, Some(Invariant::DeadlineWithinGrant);
     /// A holder counts its lease from when it asked, not from when it was told.
     ConservativeDeadline = "conservative_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
-    /// A holder measures its lease on its monotonic clock, not on its wall clock.
+    /// A lease is measured on monotonic clocks, not on wall clocks, by its holder and by the service.
     MonotonicDeadline = "monotonic_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
     /// A lease is counted shorter by what clocks may differ (Ongaro's dissertation §6.4.1; Chubby §2.8).
     DriftBound = "drift_bound", Safety, Some(Invariant::DeadlineWithinGrant);

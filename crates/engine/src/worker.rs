@@ -4,7 +4,7 @@
 //! from the day the book arrived. It holds at most one lease. What it believes comes from what it saw.
 
 use crate::event::{Event, TimerKind, Verdict};
-use crate::process::{Cx, Input, Message, Recorder};
+use crate::process::{Cx, Input, Message, Moment, Recorder};
 use crate::rule::Rule;
 use crate::service::{Answer, AnswerWhat, Ask, AskWhat};
 use crate::switch::Switch;
@@ -13,26 +13,6 @@ use crate::writer::{Authority, Belief, Writer, Writing};
 
 /// How many renewals may be without an answer; older ones are forgotten.
 const RENEWALS_OPEN_MAX: usize = 8;
-
-/// A moment on both of the worker's clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Moment {
-    monotonic: LocalTime,
-    wall: WallTime,
-}
-
-impl Moment {
-    const fn plus(self, span: Duration) -> Self {
-        Self {
-            monotonic: self.monotonic.plus(span),
-            wall: self.wall.plus(span),
-        }
-    }
-
-    const fn left(self, now: LocalTime) -> Duration {
-        self.monotonic.since(now)
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Asking {
@@ -56,6 +36,8 @@ struct Holding {
     /// A grant with too little time left when it came holds only once a renewal confirms it.
     confirmed: bool,
     in_jeopardy: bool,
+    /// Its deadline has passed and its grace has not: it does nothing, and can still be confirmed.
+    in_grace: bool,
     /// Renewals without an answer, with when each was sent.
     open: Vec<(RequestId, Moment)>,
 }
@@ -169,7 +151,7 @@ impl Worker {
     #[must_use]
     pub fn deadline(&self) -> Option<(ResourceId, Token, LocalTime, WallTime)> {
         match &self.lease {
-            Lease::Holding(h) if h.confirmed => {
+            Lease::Holding(h) if h.confirmed && !h.in_grace => {
                 Some((h.resource, h.token, h.deadline.monotonic, h.deadline.wall))
             }
             Lease::Idle | Lease::Asking(_) | Lease::Holding(_) => None,
@@ -244,18 +226,13 @@ impl Worker {
 
     // What it goes by -----------------------------------------------------------------------
 
-    fn is_over<R: Recorder>(held: &Holding, cx: &Cx<'_, R>) -> bool {
-        if cx.is_on(Switch::MonotonicDeadline) {
-            held.deadline.monotonic <= cx.now
-        } else {
-            held.deadline.wall <= cx.wall
-        }
-    }
-
     fn authority<R: Recorder>(&self, cx: &Cx<'_, R>) -> Authority {
         let (verdict, token, resource) = match &self.lease {
-            Lease::Holding(held) if held.confirmed && !Self::is_over(held, cx) => {
-                let verdict = if held.in_jeopardy {
+            // Without a grace its end is the deadline itself.
+            Lease::Holding(held)
+                if held.confirmed && !cx.is_past(held.deadline.plus(cx.setup.grace)) =>
+            {
+                let verdict = if held.in_jeopardy || held.in_grace || cx.is_past(held.deadline) {
                     Verdict::Doubt
                 } else {
                     Verdict::Mine
@@ -308,10 +285,7 @@ impl Worker {
 
     fn ask_anew<R: Recorder>(&mut self, resource: ResourceId, cx: &mut Cx<'_, R>) {
         let request = cx.next_request();
-        let first_sent = Moment {
-            monotonic: cx.now,
-            wall: cx.wall,
-        };
+        let first_sent = cx.moment();
         self.lease = Lease::Asking(Asking {
             resource,
             request,
@@ -482,10 +456,7 @@ impl Worker {
         let counted_from = if cx.is_on(Switch::ConservativeDeadline) {
             asking.first_sent
         } else {
-            Moment {
-                monotonic: cx.now,
-                wall: cx.wall,
-            }
+            cx.moment()
         };
         let deadline = counted_from.plus(lease_to_count(cx));
         let mut held = Holding {
@@ -495,11 +466,12 @@ impl Worker {
             deadline,
             confirmed: true,
             in_jeopardy: false,
+            in_grace: false,
             open: Vec::new(),
         };
         // With less time left than a renewal takes to come round, it relies on nothing before one did.
         held.confirmed =
-            !Self::is_over(&held, cx) && cx.setup.renew_every < held.deadline.left(cx.now);
+            !cx.is_past(deadline) && cx.setup.renew_every < deadline.monotonic.since(cx.now);
         let confirmed = held.confirmed;
         self.target = Some(from);
         self.last_token = token;
@@ -544,10 +516,7 @@ impl Worker {
             return;
         };
         let request = cx.next_request();
-        let sent = Moment {
-            monotonic: cx.now,
-            wall: cx.wall,
-        };
+        let sent = cx.moment();
         let Lease::Holding(held) = &mut self.lease else {
             return;
         };
@@ -603,14 +572,16 @@ impl Worker {
         let counted_from = if cx.is_on(Switch::ConservativeDeadline) {
             sent
         } else {
-            Moment {
-                monotonic: cx.now,
-                wall: cx.wall,
-            }
+            cx.moment()
         };
         let deadline = counted_from.plus(lease_to_count(cx));
         held.deadline.monotonic = held.deadline.monotonic.max(deadline.monotonic);
         held.deadline.wall = held.deadline.wall.max(deadline.wall);
+        // An answer to what was asked long ago: it does not bring the deadline back.
+        if held.in_grace && cx.is_past(held.deadline) {
+            return ignore(from, cx);
+        }
+        held.in_grace = false;
         let (resource, was_confirmed) = (held.resource, held.confirmed);
         let ended_jeopardy = std::mem::take(&mut held.in_jeopardy);
         held.confirmed = true;
@@ -643,7 +614,7 @@ impl Worker {
         let Lease::Holding(held) = &self.lease else {
             return;
         };
-        let half = Duration(held.deadline.left(cx.now).0 / 2);
+        let half = Duration(held.deadline.monotonic.since(cx.now).0 / 2);
         cx.set_timer(TimerKind::Renew, cx.setup.renew_every.min(half));
     }
 
@@ -665,20 +636,38 @@ impl Worker {
     }
 
     fn on_deadline<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
-        let Lease::Holding(held) = &self.lease else {
+        let Lease::Holding(held) = &mut self.lease else {
             return;
         };
-        if !Self::is_over(held, cx) {
+        let (resource, token) = (held.resource, held.token);
+        let end = held.deadline.plus(cx.setup.grace);
+        let next = if held.in_grace { end } else { held.deadline };
+        if !cx.is_past(next) {
             // By the wall clock, it is not over yet: look again when that clock would say so.
-            let left = held.deadline.wall.0.saturating_sub(cx.wall.0).max(1);
-            cx.set_timer(TimerKind::Deadline, Duration(left.unsigned_abs()));
+            cx.set_timer(TimerKind::Deadline, cx.left_until(next));
             return;
         }
-        let (resource, token) = (held.resource, held.token);
-        cx.fact(Rule::OwnDeadlinePassed, || Event::LeaseLapsed {
-            resource,
-            token,
-        });
+        if !cx.is_past(end) {
+            held.in_grace = true;
+            if !std::mem::replace(&mut held.in_jeopardy, true) {
+                cx.fact(Rule::JeopardyWithoutEvidence, || Event::JeopardyBegan {
+                    resource,
+                });
+            }
+            cx.fact(Rule::GraceAfterDeadline, || Event::GraceBegan {
+                resource,
+                token,
+            });
+            cx.set_timer(TimerKind::Deadline, cx.left_until(end));
+            self.look(cx);
+            return;
+        }
+        let rule = if held.in_grace {
+            Rule::GraceAfterDeadline
+        } else {
+            Rule::OwnDeadlinePassed
+        };
+        cx.fact(rule, || Event::LeaseLapsed { resource, token });
         self.lose(cx);
     }
 

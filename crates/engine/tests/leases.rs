@@ -412,7 +412,7 @@ fn l07_a_monotonic_deadline_ignores_the_wall_clock() {
     play.assert_kept();
 }
 
-/// A server's wall clock decides nothing: L08 cannot happen here.
+/// L08: a server's wall clock decides nothing.
 #[test]
 fn l08_a_wall_clock_set_forward_at_the_service_frees_nothing() {
     let mut play = Play::of(
@@ -426,6 +426,54 @@ fn l08_a_wall_clock_set_forward_at_the_service_frees_nothing() {
          expect orders does not expire",
     );
     play.run("");
+    play.assert_kept();
+}
+
+/// L08, off: it jumps 30 s ahead, the lease is freed at once, and no care of A's helps; only the fence does.
+#[test]
+fn l08_a_service_that_counts_by_its_wall_clock_frees_a_lease_when_that_jumps() {
+    let mut play = Play::of(
+        stage(),
+        "set monotonic_deadline off at s1
+         acquire A orders
+         until A believes it holds orders
+         acquire B orders
+         pause A before send
+         write A orders \"a\"
+         at 1s
+         clock s1 jump +30s
+         until B believes it holds orders
+         expect A believes it holds orders
+         expect breaks deadline-within-grant
+         write B orders \"b\"
+         run 500ms
+         resume A
+         run 500ms
+         expect orders accepts B with token 2
+         expect orders refuses A with token 1",
+    );
+    let expired = play.times(S1, |e| matches!(e, Event::LeaseExpired { .. }))[0];
+    assert!(expired < 1_500, "found with the next heartbeat: {expired}");
+    assert!(play.world.broken(Invariant::NoOlderToken).is_none());
+    play.run("");
+}
+
+/// L08, off, the other way: it jumps back, and a dead holder's lease lasts longer. That is safe, and slow.
+#[test]
+fn l08_a_service_whose_wall_clock_is_set_back_frees_it_late() {
+    let play = Play::of(
+        stage(),
+        "set monotonic_deadline off at s1
+         acquire A orders
+         until A believes it holds orders
+         crash A
+         at 1s
+         clock s1 jump -4s
+         at 9s
+         expect A holds orders
+         until nobody holds orders",
+    );
+    assert_eq!(play.ms(), 9_250, "5.15 s, 4 s, and a round through the log");
     play.assert_kept();
 }
 
@@ -503,6 +551,136 @@ fn l09_a_renewal_that_comes_first_at_the_very_tick_of_the_expiry_is_refused_too(
     let (refused, proposed) = (refused.unwrap(), proposed.unwrap());
     assert!(refused < proposed, "{}", play.trace(30));
     assert_eq!(play.steps[refused].at, play.steps[proposed].at);
+}
+
+// Grace ------------------------------------------------------------------------------------------
+
+/// The service's leader dies at 3 s and nobody succeeds it for 10 s; A has renewed at 1.8 s.
+fn leaderless(grace: Duration) -> Play {
+    let mut setup = stage();
+    setup.election_fixed = [1_500, 10_000, 20_000].map(Duration::millis).to_vec();
+    setup.grace = grace;
+    Play::of(
+        setup,
+        "acquire A orders
+         at 3s
+         crash s1
+         at 6s
+         expect A doubts it holds orders
+         at 7s",
+    )
+}
+
+/// L10: past its deadline A does nothing, and asks on; the new leader knows it, so it is sure again, with the
+/// same token. Where Chubby's calls carry the master's epoch, a majority's confirmation keeps old leaders out.
+#[test]
+fn l10_within_its_grace_a_holder_is_saved_with_the_same_token() {
+    let mut play = leaderless(Duration::secs(10));
+    play.run(
+        "expect A doubts it holds orders
+         write A orders \"in grace\"
+         run 1ms
+         expect A withholds
+         until s2 leads
+         until A believes it holds orders
+         write A orders \"safe\"
+         until orders accepts A with token 1 \"safe\"",
+    );
+    let began = play.times(A, |e| matches!(e, Event::GraceBegan { .. }));
+    assert_eq!(began, [6_800], "5 s from the renewal that it sent at 1.8 s");
+    assert_eq!(play.count(A, is_received), 1, "one and the same lease");
+    assert_eq!(
+        play.count(A, |e| matches!(e, Event::JeopardyEnded { .. })),
+        1
+    );
+    assert_eq!(play.count(A, |e| matches!(e, Event::LeaseLapsed { .. })), 0);
+    play.assert_kept();
+}
+
+/// L11: nobody answered in time; that the new leader still lists A changes nothing.
+#[test]
+fn l11_after_its_grace_a_holder_drops_what_the_service_still_lists() {
+    let mut play = leaderless(Duration::secs(4));
+    play.run("until s2 leads\nexpect A holds orders with token 1");
+    assert!(12_000 < play.ms());
+    let lapsed = play.times(A, |e| matches!(e, Event::LeaseLapsed { .. }));
+    assert_eq!(lapsed, [10_800]);
+    assert_eq!(play.verdict("A"), Some(Verdict::NotMine));
+    // It asks anew, and waits for its own old lease to run out.
+    play.run("until A waits for orders\nuntil A believes it holds orders");
+    assert_eq!(play.holder(), Some((A, Token(2))));
+    play.assert_kept();
+}
+
+/// A confirmation that was asked for more than a lease ago is no evidence any more.
+#[test]
+fn l10_an_answer_older_than_a_lease_saves_nobody() {
+    let mut setup = stage();
+    setup.grace = Duration::secs(20);
+    let mut play = Play::of(
+        setup,
+        "acquire A orders
+         at 1.96s                                   -- the renewal of 1.8 s is confirmed
+         delay s1>A#last 6s
+         partition A | s1 s2 s3
+         at 7.9s",
+    );
+    play.run("heal s1 -> A\nat 8.5s\nexpect A doubts it holds orders");
+    let renewed = |e: &Event| matches!(e, Event::LeaseRenewed { .. });
+    assert_eq!(
+        (
+            play.count(A, renewed),
+            play.count(A, |e| matches!(e, Event::GraceBegan { .. }))
+        ),
+        (0, 1)
+    );
+    play.assert_kept();
+}
+
+/// A grace is no longer lease: the service frees it as ever, and B is in while A still hopes.
+#[test]
+fn l11_a_grace_holds_nothing_up() {
+    let mut setup = stage();
+    setup.grace = Duration::secs(20);
+    let mut play = Play::of(
+        setup,
+        "acquire A orders
+         acquire B orders
+         at 1s
+         partition A | s1 s2 s3
+         until B believes it holds orders
+         expect A doubts it holds orders
+         heal
+         run 2s
+         expect A waits for orders",
+    );
+    let lost = play.times(A, |e| matches!(e, Event::LeaseLost { .. }));
+    assert_eq!(lost.len(), 1, "it is told so by the first that it reaches");
+    assert_eq!(play.world.both_believed(), Duration::ZERO);
+    play.run("");
+    play.assert_kept();
+}
+
+/// Awake after its deadline and before its grace is over, it is in doubt from its first look on.
+#[test]
+fn l11_a_sleeper_that_wakes_within_its_grace_looks_first() {
+    let mut setup = stage();
+    setup.grace = Duration::secs(30);
+    let mut play = Play::of(
+        setup,
+        "acquire A orders
+         at 1s
+         pause A
+         at 8s
+         expect A believes it holds orders and nobody holds orders
+         resume A
+         write A orders \"awake\"
+         run 1ms
+         expect A withholds
+         expect A doubts it holds orders",
+    );
+    play.run("at 20s\nexpect A holds orders with token 2");
+    play.assert_kept();
 }
 
 // Lock-delay --------------------------------------------------------------------------------------

@@ -316,6 +316,10 @@ rules_reached! {
     rule_own_deadline_passed: OwnDeadlinePassed of A, stage(),
         "acquire A orders\nrun 1s\npartition A | s1 s2 s3\nrun 5s",
         [Event::LeaseLapsed { resource: LEASE, token: Token(1) }];
+    rule_grace_after_deadline: GraceAfterDeadline of A,
+        Setup { grace: Duration::secs(2), ..stage() },
+        "acquire A orders\nrun 1s\npartition A | s1 s2 s3\nrun 5s",
+        [Event::GraceBegan { resource: LEASE, token: Token(1) }];
     rule_told_it_is_lost: ToldItIsLost of A, stage(),
         // A's clock all but stands: it renews in time by its own count, and long after the expiry.
         "acquire A orders\nrun 1s\nclock A rate -90%\nrun 12s",
@@ -498,6 +502,7 @@ fn random_setup(dice: &mut Dice) -> Setup {
         client_attempts: 3,
         election_fixed: Vec::new(),
         lock_delay: Duration::secs([0, 0, 2][dice.below(3)]),
+        grace: Duration::secs([0, 0, 3][dice.below(3)]),
         ..stage()
     };
     setup.table_in_memory = setup.servers == 1 && dice.one_in(2);

@@ -476,16 +476,18 @@ impl Server {
         token: Token,
         cx: &Cx<'_, R>,
     ) -> LocalTime {
-        let until = cx.now.plus(match self.registry.resource(resource).closed {
-            Some((Closed::Expired, _)) => cx.setup.lock_delay,
-            Some((Closed::TableLost, _)) | None => cx.setup.lease,
-        });
+        let until = cx
+            .moment()
+            .plus(match self.registry.resource(resource).closed {
+                Some((Closed::Expired, _)) => cx.setup.lock_delay,
+                Some((Closed::TableLost, _)) | None => cx.setup.lease,
+            });
         self.armed[usize::from(resource.0)] = Some(Armed {
             token,
             until,
             expiring: false,
         });
-        until
+        until.monotonic
     }
 
     /// A new leader cannot know how long ago a holder renewed: every lease gets its full time again, and so does
@@ -550,7 +552,8 @@ impl Server {
             .iter()
             .filter(|(resource, worker, _)| self.registry.waiter(*resource, *worker).is_some())
             .map(|(_, _, until)| *until);
-        match pending.map(|a| a.until).chain(waiters).min() {
+        let pending = pending.map(|a| cx.now.plus(cx.left_until(a.until)));
+        match pending.chain(waiters).min() {
             Some(at) => cx.set_timer_at(TimerKind::Expiry, at.max(cx.now)),
             None => cx.cancel_timer(TimerKind::Expiry),
         }
@@ -614,7 +617,7 @@ impl Server {
             let Some(armed) = &mut self.armed[at] else {
                 continue;
             };
-            if armed.expiring || cx.now < armed.until {
+            if armed.expiring || !cx.is_past(armed.until) {
                 continue;
             }
             armed.expiring = true;
@@ -700,11 +703,11 @@ impl Server {
                 current: holder.token,
             }),
             // Expiry first: at the very tick, the lease is over.
-            (Some(_), Some(armed)) if armed.expiring || armed.until <= cx.now => {
+            (Some(_), Some(armed)) if armed.expiring || cx.is_past(armed.until) => {
                 Some(RenewRefusal::Expiring)
             }
             (Some(_), Some(armed)) => {
-                armed.until = cx.now.plus(cx.setup.lease);
+                armed.until = cx.moment().plus(cx.setup.lease);
                 None
             }
             (None, _) | (_, None) => Some(RenewRefusal::NotHolder),

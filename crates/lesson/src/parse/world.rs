@@ -28,6 +28,7 @@ const KEYS: &[&str] = &[
     "start",
     "lease",
     "renew",
+    "grace",
     "lock_delay",
     "lease_table",
     "answer_timeout",
@@ -170,6 +171,7 @@ impl Reader<'_, '_, '_> {
                 setup.renew_every = span(value)?;
                 self.renew_given = true;
             }
+            "grace" => setup.grace = span(value)?,
             "lock_delay" => setup.lock_delay = span(value)?,
             "lease_table" => setup.table_in_memory = in_memory(&text(value)?)?,
             "answer_timeout" => setup.answer_timeout = span(value)?,
@@ -254,6 +256,7 @@ impl Reader<'_, '_, '_> {
             match field.as_str() {
                 "lease" => setup.lease = defaults.lease,
                 "renew" => setup.renew_every = defaults.renew_every,
+                "grace" => setup.grace = Duration::ZERO,
                 "lock_delay" => setup.lock_delay = Duration::ZERO,
                 "lease_table" => setup.table_in_memory = false,
                 "answer_timeout" => setup.answer_timeout = defaults.answer_timeout,

@@ -23,6 +23,7 @@ pub fn world_block(setup: &Setup) -> String {
         after_first_election,
         lease,
         renew_every,
+        grace,
         lock_delay,
         table_in_memory,
         answer_timeout,
@@ -65,6 +66,7 @@ pub fn world_block(setup: &Setup) -> String {
     for (key, given, default) in [
         ("lease", lease, plain.lease),
         ("renew", renew_every, Duration(third.max(1))),
+        ("grace", grace, plain.grace),
         ("lock_delay", lock_delay, plain.lock_delay),
         ("answer_timeout", answer_timeout, plain.answer_timeout),
         ("work", work, plain.work),

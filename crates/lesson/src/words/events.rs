@@ -555,6 +555,10 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             )
         }
         Event::JeopardyEnded { resource } => format!("{who} is sure of {} again.", thing(resource)),
+        Event::GraceBegan { resource, token } => {
+            let thing = thing(resource);
+            format!("{who} is past its deadline for {thing}, token {token}. It waits and asks on.")
+        }
         Event::LeaseLapsed { resource, token } => {
             let thing = thing(resource);
             format!("{who} stops using {thing}, token {token}: its own deadline has passed.")

@@ -115,6 +115,9 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::JeopardyWithoutEvidence => "An unanswered renewal puts the holder in doubt.",
         Rule::EvidenceEndsJeopardy => "A confirmed renewal ends the doubt.",
         Rule::OwnDeadlinePassed => "A holder stops by itself when its own deadline passes.",
+        Rule::GraceAfterDeadline => {
+            "Past its deadline a holder does nothing, and may be confirmed until its grace ends."
+        }
         Rule::ToldItIsLost => "A holder that is told so stops.",
         Rule::GiveBack => "A holder gives back what it no longer needs.",
         Rule::CheckOwnDeadline => "A check looks at one's own deadline; it cannot see the truth.",
@@ -179,7 +182,7 @@ pub const fn switch(switch: Switch) -> &'static str {
         Switch::RenewQuorumRound => "A renewal waits until a majority confirms the leader.",
         Switch::FailoverExtendsLeases => "A new leader gives every lease its full time again.",
         Switch::ConservativeDeadline => "A holder counts its lease from when it asked.",
-        Switch::MonotonicDeadline => "A holder counts on a clock that cannot jump.",
+        Switch::MonotonicDeadline => "Leases are counted on clocks that cannot jump.",
         Switch::DriftBound => "Leases are counted shorter by what clocks may differ.",
         Switch::ReadindexQuorumRound => "A read waits until a majority confirms the leader.",
         Switch::ReadAfterOwnCommit => "A new leader commits an entry of its own before it reads.",
