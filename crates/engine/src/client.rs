@@ -107,7 +107,8 @@ impl Client {
             | Input::Campaign
             | Input::Transfer { .. }
             | Input::Compact
-            | Input::Change { .. } => unreachable!("the world gives clients none of these"),
+            | Input::Change { .. }
+            | Input::Raise { .. } => unreachable!("the world gives clients none of these"),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::raft::ChangeRefusal;
 use crate::setup::Kind;
 use crate::switch::{Position, Switch};
 use crate::text::{Expected, ParseError, PercentText, Quoted, Words, serde_as_text};
-use crate::units::{Duration, SpanText};
+use crate::units::{Duration, SpanText, Token};
 
 /// A message by its link and its number on that link: `s1>s2#17`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,6 +127,11 @@ pub enum Command {
     /// `release A`: give back what it holds, or stop waiting.
     Release {
         worker: String,
+    },
+    /// `raise orders 150`: an operator tells the service that tokens up to this one may have been issued.
+    Raise {
+        resource: String,
+        to: Token,
     },
     /// `campaign s2`: its election timeout ends now.
     Campaign {
@@ -350,6 +355,7 @@ impl fmt::Display for Command {
             }
             Self::Acquire { worker, resource } => write!(f, "acquire {worker} {resource}"),
             Self::Release { worker } => write!(f, "release {worker}"),
+            Self::Raise { resource, to } => write!(f, "raise {resource} {to}"),
             Self::Campaign { server } => write!(f, "campaign {server}"),
             Self::Ring { process, timer } => write!(f, "ring {process} {}", timer.word()),
             Self::Transfer { from, to } => write!(f, "transfer {from} -> {to}"),
@@ -487,6 +493,10 @@ fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
         },
         "release" => Command::Release {
             worker: words.name()?,
+        },
+        "raise" => Command::Raise {
+            resource: words.name()?,
+            to: Token(words.number()?),
         },
         "campaign" => Command::Campaign {
             server: words.name()?,
@@ -658,6 +668,7 @@ mod tests {
             "get c1 x stale at s2",
             "acquire A orders",
             "release A",
+            "raise orders 150",
             "campaign s2",
             "ring s1 heartbeat",
             "ring c1 client_timeout",
@@ -696,6 +707,7 @@ mod tests {
         check("sleep A", 1, Expected::Command);
         check("pause", 6, Expected::Name);
         check("pause A now", 9, Expected::EndOfLine);
+        check("raise orders -1", 14, Expected::Number);
         check("partition s1 s2", 16, Expected::Group);
         check("cut s1 s2", 8, Expected::OneOf("->, <->"));
         check("get c1", 7, Expected::Name);

@@ -92,6 +92,8 @@ timers! {
     Renew = "renew";
     /// A renewal has gone unanswered.
     RenewTimeout = "renew_timeout";
+    /// A release has gone unanswered.
+    ReleaseTimeout = "release_timeout";
     /// A holder's own deadline.
     Deadline = "deadline";
     /// From the check to the send.
@@ -263,9 +265,21 @@ pub enum EntryKind {
         worker: ProcessId,
         resource: ResourceId,
     },
+    DropWaiter {
+        worker: ProcessId,
+        resource: ResourceId,
+    },
     Expire {
         resource: ResourceId,
         token: Token,
+    },
+    Open {
+        resource: ResourceId,
+    },
+    TableLost,
+    Raise {
+        resource: ResourceId,
+        to: Token,
     },
     Put {
         client: ProcessId,
@@ -564,6 +578,21 @@ pub enum Event {
         worker: ProcessId,
         token: Token,
     },
+    /// Nobody gets it for now, though nobody holds it.
+    ResourceClosed {
+        resource: ResourceId,
+    },
+    /// It can be held again; whoever might have held it meanwhile does no longer.
+    ResourceOpened {
+        resource: ResourceId,
+    },
+    /// The service started again and knows of no lease any more.
+    TableLost,
+    /// By an operator: the next token is above `to`.
+    TokenRaised {
+        resource: ResourceId,
+        to: Token,
+    },
     RequestRepeated {
         asker: ProcessId,
         request: RequestId,
@@ -664,7 +693,12 @@ pub enum Event {
     JeopardyEnded {
         resource: ResourceId,
     },
-    /// Its own deadline passed.
+    /// Its own deadline passed: it does nothing more, and goes on asking until its grace is over.
+    GraceBegan {
+        resource: ResourceId,
+        token: Token,
+    },
+    /// Its own deadline passed, and its grace, if it has one.
     LeaseLapsed {
         resource: ResourceId,
         token: Token,
@@ -679,6 +713,10 @@ pub enum Event {
         token: Token,
     },
     StoppedWaiting {
+        resource: ResourceId,
+    },
+    /// The service knows that it wants no more of it.
+    ReleaseConfirmed {
         resource: ResourceId,
     },
     /// It looked at its own authority; `token` is what a write would carry.
@@ -839,6 +877,10 @@ impl Event {
             Self::WaiterLeft { .. } => "waiter-left",
             Self::LeaseReleased { .. } => "lease-released",
             Self::LeaseExpired { .. } => "lease-expired",
+            Self::ResourceClosed { .. } => "resource-closed",
+            Self::ResourceOpened { .. } => "resource-opened",
+            Self::TableLost => "table-lost",
+            Self::TokenRaised { .. } => "token-raised",
             Self::RequestRepeated { .. } => "request-repeated",
             Self::PutApplied { .. } => "put-applied",
             Self::SessionOpened { .. } => "session-opened",
@@ -861,10 +903,12 @@ impl Event {
             Self::LeaseRenewed { .. } => "lease-renewed",
             Self::JeopardyBegan { .. } => "jeopardy-began",
             Self::JeopardyEnded { .. } => "jeopardy-ended",
+            Self::GraceBegan { .. } => "grace-began",
             Self::LeaseLapsed { .. } => "lease-lapsed",
             Self::LeaseLost { .. } => "lease-lost",
             Self::LeaseGivenBack { .. } => "lease-given-back",
             Self::StoppedWaiting { .. } => "stopped-waiting",
+            Self::ReleaseConfirmed { .. } => "release-confirmed",
             Self::Checked { .. } => "checked",
             Self::WriteUnchecked { .. } => "write-unchecked",
             Self::WriteWithheld { .. } => "write-withheld",

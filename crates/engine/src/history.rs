@@ -551,6 +551,10 @@ const fn is_applied(event: &Event) -> bool {
             | Event::WaiterLeft { .. }
             | Event::LeaseReleased { .. }
             | Event::LeaseExpired { .. }
+            | Event::ResourceClosed { .. }
+            | Event::ResourceOpened { .. }
+            | Event::TableLost
+            | Event::TokenRaised { .. }
             | Event::PutApplied { .. }
             | Event::SessionOpened { .. }
             | Event::SessionExpired { .. }
@@ -598,6 +602,10 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::WaiterLeft { .. }
         | Event::LeaseReleased { .. }
         | Event::LeaseExpired { .. }
+        | Event::ResourceClosed { .. }
+        | Event::ResourceOpened { .. }
+        | Event::TableLost
+        | Event::TokenRaised { .. }
         | Event::PutApplied { .. }
         | Event::SessionOpened { .. }
         | Event::SessionExpired { .. }
@@ -614,6 +622,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::GrantTooLate { .. }
         | Event::JeopardyBegan { .. }
         | Event::JeopardyEnded { .. }
+        | Event::GraceBegan { .. }
         | Event::LeaseLapsed { .. }
         | Event::LeaseLost { .. }
         | Event::LeaseGivenBack { .. }
@@ -667,6 +676,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::ServerTried { .. }
         | Event::QueuedForLease { .. }
         | Event::RenewalSent { .. }
-        | Event::LeaseRenewed { .. } => false,
+        | Event::LeaseRenewed { .. }
+        | Event::ReleaseConfirmed { .. } => false,
     }
 }

@@ -316,6 +316,10 @@ impl Monitors {
                 } if news => {
                     found.extend(deadline_outlives(world, *resource, *worker, *token));
                 }
+                Event::ResourceOpened { .. } if news => {
+                    let workers = world.names().of_kind(Kind::Worker);
+                    found.extend(workers.filter_map(|id| own_deadline_outlives(world, id)));
+                }
                 Event::LeaseReceived { .. } | Event::LeaseRenewed { .. } => {
                     found.extend(own_deadline_outlives(world, id));
                     beliefs_changed = true;
@@ -336,6 +340,7 @@ impl Monitors {
                 }
                 Event::Checked { .. }
                 | Event::GrantTooLate { .. }
+                | Event::GraceBegan { .. }
                 | Event::LeaseLapsed { .. }
                 | Event::LeaseLost { .. }
                 | Event::LeaseGivenBack { .. }

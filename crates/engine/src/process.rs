@@ -15,7 +15,7 @@ use crate::setup::Setup;
 use crate::store::{Store, StoreWrite, WriteAnswer, WriteRequest};
 use crate::switch::{Switch, Switches};
 use crate::units::{
-    Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, Term, WallTime,
+    Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, Term, Token, WallTime,
 };
 use crate::worker::Worker;
 
@@ -160,6 +160,11 @@ pub enum Input {
         resource: crate::units::ResourceId,
     },
     Release,
+    /// By an operator, to the service's leader.
+    Raise {
+        resource: crate::units::ResourceId,
+        to: Token,
+    },
     Campaign,
     /// Hand over to this server, another voter.
     Transfer {
@@ -171,6 +176,23 @@ pub enum Input {
     Change {
         config: raft::Config,
     },
+}
+
+/// A moment on both of a process's clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Moment {
+    pub monotonic: LocalTime,
+    pub wall: WallTime,
+}
+
+impl Moment {
+    #[must_use]
+    pub const fn plus(self, span: Duration) -> Self {
+        Self {
+            monotonic: self.monotonic.plus(span),
+            wall: self.wall.plus(span),
+        }
+    }
 }
 
 /// What a process sees of the world in a step, and where its effects and facts go.
@@ -202,6 +224,33 @@ impl<R: Recorder> Cx<'_, R> {
     #[must_use]
     pub const fn is_on(&self, switch: Switch) -> bool {
         self.switches.is_on(switch)
+    }
+
+    #[must_use]
+    pub const fn moment(&self) -> Moment {
+        Moment {
+            monotonic: self.now,
+            wall: self.wall,
+        }
+    }
+
+    /// How long it is until then, on the clock that leases are measured on; zero if that is past.
+    #[must_use]
+    pub const fn left_until(&self, moment: Moment) -> Duration {
+        if self.is_on(Switch::MonotonicDeadline) {
+            return moment.monotonic.since(self.now);
+        }
+        let left = moment.wall.0.saturating_sub(self.wall.0);
+        if left < 0 {
+            Duration::ZERO
+        } else {
+            Duration(left.unsigned_abs())
+        }
+    }
+
+    #[must_use]
+    pub const fn is_past(&self, moment: Moment) -> bool {
+        self.left_until(moment).0 == 0
     }
 
     /// How much of a span it may count on its own clock before another clock has counted all of it.

@@ -22,13 +22,14 @@ pub use snapshot::Snapshot;
 use std::sync::Arc;
 
 use crate::event::{Event, MessageKind, TimerKind, Verdict};
-use crate::process::{Cx, DiskWrite, Effect, Input, Message as Envelope, Recorder};
+use crate::process::{Cx, DiskWrite, Effect, Input, Message as Envelope, Moment, Recorder};
 use crate::registry::Registry;
 use crate::rule::Rule;
 use crate::setup::Setup;
 use crate::switch::Switch;
 use crate::units::{
     Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, ResourceId, Term, Token,
+    WallTime,
 };
 use crate::writer::{Authority, Belief, Writer, Writing};
 
@@ -214,6 +215,8 @@ struct Leading {
     reads: Vec<reads::Unconfirmed>,
     lease: reads::ReadLease,
     handover: Option<Handover>,
+    /// Until when each waiter keeps its place, if it is not heard of again, on this server's clock.
+    waiters: Vec<(ResourceId, ProcessId, LocalTime)>,
     /// The first entry of this term; the state machine is current once it is applied.
     first_index: LogIndex,
     /// Grants per resource since this server leads (`durable_token_counter` off).
@@ -245,12 +248,12 @@ pub enum RoleName {
     Leader,
 }
 
-/// When a lease runs out, by this server's clock.
+/// When a lease, or the wait after one, runs out by this server's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Armed {
     token: Token,
-    until: LocalTime,
-    /// Its expiry has been proposed.
+    until: Moment,
+    /// Its expiry, or its opening, has been proposed.
     expiring: bool,
 }
 
@@ -295,6 +298,8 @@ pub struct Server {
     /// Each write to disk whose sync has not ended, oldest first.
     syncing: Vec<Handed>,
     registry: Registry,
+    /// It has not led since it started: what was in memory only is gone.
+    fresh: bool,
     /// By resource. Every server counts; only the leader acts on it.
     armed: Vec<Option<Armed>>,
     /// Reads that clients wait for here.
@@ -322,6 +327,7 @@ impl Server {
             synced: disk.log.last_index(),
             syncing: Vec::new(),
             registry: registry.unwrap_or_else(|| Registry::new(resources)),
+            fresh: true,
             armed: vec![None; resources],
             reads: Vec::new(),
             writer: Writer::default(),
@@ -412,7 +418,13 @@ impl Server {
     /// When a lease runs out by this server's clock.
     #[must_use]
     pub fn lease_until(&self, resource: ResourceId) -> Option<LocalTime> {
-        self.armed[usize::from(resource.0)].map(|armed| armed.until)
+        self.armed[usize::from(resource.0)].map(|armed| armed.until.monotonic)
+    }
+
+    /// The same by its wall clock, which decides while `monotonic_deadline` is off here.
+    #[must_use]
+    pub fn lease_until_by_wall(&self, resource: ResourceId) -> Option<WallTime> {
+        self.armed[usize::from(resource.0)].map(|armed| armed.until.wall)
     }
 
     #[must_use]
@@ -478,6 +490,7 @@ impl Server {
                 self.writer.on_write(store, value, authority, cx);
             }
             Input::Timer(TimerKind::Transfer) => self.give_up_handover(cx),
+            Input::Raise { resource, to } => self.on_raise(resource, to, cx),
             Input::Campaign => self.on_campaign(cx),
             Input::Transfer { to } => self.hand_over(to, cx),
             Input::Compact => self.on_compact(cx),
@@ -486,6 +499,7 @@ impl Server {
                 TimerKind::Ask
                 | TimerKind::Renew
                 | TimerKind::RenewTimeout
+                | TimerKind::ReleaseTimeout
                 | TimerKind::Deadline
                 | TimerKind::ClientTimeout
                 | TimerKind::StoreWrite,

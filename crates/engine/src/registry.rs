@@ -27,16 +27,44 @@ pub enum Op {
         /// The token that the leader counted in memory (`durable_token_counter` off).
         counted: Option<Token>,
     },
+    /// Ends what the worker asked for up to request `of`.
     Release {
         worker: ProcessId,
         resource: ResourceId,
         request: RequestId,
+        of: RequestId,
         counted: Option<Token>,
+    },
+    /// A waiter that has fallen silent loses its place.
+    DropWaiter {
+        worker: ProcessId,
+        resource: ResourceId,
+        request: RequestId,
     },
     Expire {
         resource: ResourceId,
         token: Token,
         counted: Option<Token>,
+        /// Nobody gets it before an `Open` (lock-delay).
+        closes: bool,
+    },
+    /// The wait after a grant, which left the resource closed at `token`, is over.
+    Open {
+        resource: ResourceId,
+        token: Token,
+        counted: Option<Token>,
+    },
+    /// The service has started again without its table of leases, which was in memory only.
+    TableLost {
+        /// The generations were kept apart from it.
+        counter_kept: bool,
+        /// Nobody gets anything before an `Open` (start-up quarantine).
+        closes: bool,
+    },
+    /// An operator knows of tokens that the service does not: the next one is above `to`.
+    Raise {
+        resource: ResourceId,
+        to: Token,
     },
     Put {
         client: ProcessId,
@@ -62,6 +90,15 @@ pub struct Holder {
     pub request: RequestId,
 }
 
+/// Why nobody gets a resource for now, though nobody holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Closed {
+    /// Its last holder did not give it back (lock-delay).
+    Expired,
+    /// The service does not know whether somebody holds it (start-up quarantine).
+    TableLost,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Waiter {
     pub worker: ProcessId,
@@ -73,6 +110,8 @@ pub struct ResourceState {
     /// Raised once per grant; never goes back.
     pub generation: Token,
     pub holder: Option<Holder>,
+    /// Why, and at which generation it was closed.
+    pub closed: Option<(Closed, Token)>,
     /// In order; the first is next.
     pub queue: Vec<Waiter>,
 }
@@ -111,6 +150,11 @@ pub enum Applied {
         worker: ProcessId,
         request: RequestId,
     },
+    /// As a waiter leaves, but it was not its own wish.
+    WaiterDropped {
+        resource: ResourceId,
+        worker: ProcessId,
+    },
     /// Released by one who neither holds nor waits.
     ReleaseRepeated {
         worker: ProcessId,
@@ -119,7 +163,21 @@ pub enum Applied {
     Expired {
         resource: ResourceId,
         ended: Holder,
+        closed: bool,
         next: Option<Holder>,
+    },
+    Opened {
+        resource: ResourceId,
+        why: Closed,
+        next: Option<Holder>,
+    },
+    TableLost {
+        counter_kept: bool,
+        closed: bool,
+    },
+    Raised {
+        resource: ResourceId,
+        to: Token,
     },
     Put {
         client: ProcessId,
@@ -162,6 +220,8 @@ pub struct Registry {
     keys: BTreeMap<Arc<str>, Arc<str>>,
     /// One a client, the least recently used first.
     sessions: Vec<Session>,
+    /// Up to which request each worker has given up what it asked for.
+    given_up: BTreeMap<ProcessId, RequestId>,
 }
 
 impl Registry {
@@ -171,12 +231,20 @@ impl Registry {
             resources: vec![ResourceState::default(); resources],
             keys: BTreeMap::new(),
             sessions: Vec::new(),
+            given_up: BTreeMap::new(),
         }
     }
 
     #[must_use]
     pub fn resource(&self, id: ResourceId) -> &ResourceState {
         &self.resources[usize::from(id.0)]
+    }
+
+    /// Who waits, if it does.
+    #[must_use]
+    pub fn waiter(&self, resource: ResourceId, worker: ProcessId) -> Option<Waiter> {
+        let mut queue = self.resource(resource).queue.iter();
+        queue.find(|w| w.worker == worker).copied()
     }
 
     #[must_use]
@@ -240,24 +308,92 @@ impl Registry {
                 worker,
                 resource,
                 request,
+                of,
                 counted,
-            } => self.release(*worker, *resource, *request, *counted),
+            } => self.release(*worker, *resource, *request, *of, *counted),
+            Op::DropWaiter {
+                worker,
+                resource,
+                request,
+            } => {
+                let queue = &mut self.resources[usize::from(resource.0)].queue;
+                let is_there = |w: &Waiter| (w.worker, w.request) == (*worker, *request);
+                let Some(at) = queue.iter().position(is_there) else {
+                    return Applied::Nothing;
+                };
+                queue.remove(at);
+                Applied::WaiterDropped {
+                    resource: *resource,
+                    worker: *worker,
+                }
+            }
             Op::Expire {
+                resource,
+                token,
+                counted,
+                closes,
+            } => {
+                let state = &mut self.resources[usize::from(resource.0)];
+                match state.holder {
+                    Some(ended) if ended.token == *token => {
+                        if *closes {
+                            state.closed = Some((Closed::Expired, *token));
+                        }
+                        let next = state.pass_on(*counted);
+                        Applied::Expired {
+                            resource: *resource,
+                            ended,
+                            closed: *closes,
+                            next,
+                        }
+                    }
+                    Some(_) | None => Applied::Nothing,
+                }
+            }
+            Op::Open {
                 resource,
                 token,
                 counted,
             } => {
                 let state = &mut self.resources[usize::from(resource.0)];
-                match state.holder {
-                    Some(ended) if ended.token == *token => {
-                        let next = state.pass_on(*counted);
-                        Applied::Expired {
+                match state.closed {
+                    Some((why, at)) if at == *token => {
+                        state.closed = None;
+                        Applied::Opened {
                             resource: *resource,
-                            ended,
-                            next,
+                            why,
+                            next: state.pass_on(*counted),
                         }
                     }
                     Some(_) | None => Applied::Nothing,
+                }
+            }
+            Op::TableLost {
+                counter_kept,
+                closes,
+            } => {
+                for state in &mut self.resources {
+                    if !counter_kept {
+                        state.generation = Token(0);
+                    }
+                    state.holder = None;
+                    state.queue.clear();
+                    state.closed = closes.then_some((Closed::TableLost, state.generation));
+                }
+                Applied::TableLost {
+                    counter_kept: *counter_kept,
+                    closed: *closes,
+                }
+            }
+            Op::Raise { resource, to } => {
+                let state = &mut self.resources[usize::from(resource.0)];
+                if *to <= state.generation {
+                    return Applied::Nothing;
+                }
+                state.generation = *to;
+                Applied::Raised {
+                    resource: *resource,
+                    to: *to,
                 }
             }
             Op::Put {
@@ -348,12 +484,18 @@ impl Registry {
         counted: Option<Token>,
         dedupe: bool,
     ) -> Applied {
-        if dedupe && let Some(standing) = self.standing(resource, worker, request) {
-            return standing;
+        if dedupe {
+            if let Some(standing) = self.standing(resource, worker, request) {
+                return standing;
+            }
+            let given_up = self.given_up.get(&worker);
+            if given_up.is_some_and(|upto| request <= *upto) {
+                return Applied::Nothing;
+            }
         }
         let state = &mut self.resources[usize::from(resource.0)];
         let waiter = Waiter { worker, request };
-        if decided || state.holder.is_none() {
+        if decided || state.is_free() {
             let holder = state.grant(waiter, counted);
             return Applied::Granted { resource, holder };
         }
@@ -378,11 +520,15 @@ impl Registry {
         worker: ProcessId,
         resource: ResourceId,
         request: RequestId,
+        of: RequestId,
         counted: Option<Token>,
     ) -> Applied {
+        let upto = self.given_up.entry(worker).or_insert(of);
+        *upto = of.max(*upto);
         let state = &mut self.resources[usize::from(resource.0)];
         if let Some(ended) = state.holder
             && ended.worker == worker
+            && ended.request <= of
         {
             let next = state.pass_on(counted);
             return Applied::Released {
@@ -392,7 +538,8 @@ impl Registry {
                 next,
             };
         }
-        if let Some(at) = state.queue.iter().position(|w| w.worker == worker) {
+        let given_up = |w: &Waiter| w.worker == worker && w.request <= of;
+        if let Some(at) = state.queue.iter().position(given_up) {
             state.queue.remove(at);
             return Applied::LeftQueue {
                 resource,
@@ -405,6 +552,12 @@ impl Registry {
 }
 
 impl ResourceState {
+    /// Whether the next who asks gets it.
+    #[must_use]
+    pub const fn is_free(&self) -> bool {
+        self.holder.is_none() && self.closed.is_none()
+    }
+
     fn grant(&mut self, to: Waiter, counted: Option<Token>) -> Holder {
         let token = counted.unwrap_or(self.generation.next());
         self.generation = token;
@@ -417,10 +570,10 @@ impl ResourceState {
         holder
     }
 
-    /// Ends the grant in force and gives the resource to the next in the queue, if there is one.
+    /// Ends the grant in force and gives the resource to the next in the queue, if there is one and it may.
     fn pass_on(&mut self, counted: Option<Token>) -> Option<Holder> {
         self.holder = None;
-        if self.queue.is_empty() {
+        if self.queue.is_empty() || self.closed.is_some() {
             return None;
         }
         let next = self.queue.remove(0);
@@ -462,6 +615,7 @@ mod tests {
             resource: ORDERS,
             token: Token(1),
             counted: None,
+            closes: false,
         };
         registry.apply(&expire, true);
         assert_eq!(holder(&registry), Some((4, 2)));
@@ -474,6 +628,7 @@ mod tests {
             worker: ProcessId(4),
             resource: ORDERS,
             request: RequestId(2),
+            of: RequestId(1),
             counted: None,
         };
         registry.apply(&release, true);
@@ -492,6 +647,93 @@ mod tests {
             registry.apply(&acquire(3, 1), false),
             Applied::Queued { .. }
         ));
+    }
+
+    #[test]
+    fn what_was_given_up_is_not_taken_by_an_acquire_that_comes_late() {
+        let mut registry = Registry::new(1);
+        let release = |request, of| Op::Release {
+            worker: ProcessId(3),
+            resource: ORDERS,
+            request: RequestId(request),
+            of: RequestId(of),
+            counted: None,
+        };
+        let repeated = Applied::ReleaseRepeated {
+            worker: ProcessId(3),
+            request: RequestId(2),
+        };
+        assert_eq!(registry.apply(&release(2, 1), true), repeated);
+        assert_eq!(registry.apply(&acquire(3, 1), true), Applied::Nothing);
+        registry.apply(&acquire(3, 3), true);
+        registry.apply(&release(2, 1), true);
+        assert_eq!(holder(&registry), Some((3, 1)), "asked for after that");
+        registry.apply(&release(4, 3), true);
+        assert_eq!(holder(&registry), None);
+    }
+
+    #[test]
+    fn a_waiter_is_dropped_only_for_the_request_that_fell_silent() {
+        let mut registry = Registry::new(1);
+        registry.apply(&acquire(3, 1), true);
+        registry.apply(&acquire(4, 2), true);
+        let drop = |request| Op::DropWaiter {
+            worker: ProcessId(4),
+            resource: ORDERS,
+            request: RequestId(request),
+        };
+        assert_eq!(registry.apply(&drop(1), true), Applied::Nothing);
+        assert_eq!(registry.resource(ORDERS).queue.len(), 1);
+        registry.apply(&drop(2), true);
+        assert_eq!(registry.resource(ORDERS).queue, []);
+        let holds = Op::DropWaiter {
+            worker: ProcessId(3),
+            resource: ORDERS,
+            request: RequestId(1),
+        };
+        registry.apply(&holds, true);
+        assert_eq!(holder(&registry), Some((3, 1)), "a holder is no waiter");
+    }
+
+    #[test]
+    fn what_is_closed_opens_for_the_first_in_line_and_only_by_its_own_opening() {
+        let mut registry = Registry::new(1);
+        registry.apply(&acquire(3, 1), true);
+        let expire = |token| Op::Expire {
+            resource: ORDERS,
+            token: Token(token),
+            counted: None,
+            closes: true,
+        };
+        let open = |token| Op::Open {
+            resource: ORDERS,
+            token: Token(token),
+            counted: None,
+        };
+        registry.apply(&expire(1), true);
+        registry.apply(&acquire(4, 1), true);
+        registry.apply(&acquire(3, 2), true);
+        assert_eq!(holder(&registry), None);
+        registry.apply(&open(1), true);
+        assert_eq!(holder(&registry), Some((4, 2)));
+        registry.apply(&expire(2), true);
+        assert_eq!(registry.apply(&open(1), true), Applied::Nothing);
+        assert_eq!(holder(&registry), None);
+        registry.apply(&open(2), true);
+        assert_eq!(holder(&registry), Some((3, 3)));
+    }
+
+    #[test]
+    fn a_raise_only_ever_raises() {
+        let mut registry = Registry::new(1);
+        let raise = |to| Op::Raise {
+            resource: ORDERS,
+            to: Token(to),
+        };
+        registry.apply(&raise(150), true);
+        assert_eq!(registry.apply(&raise(40), true), Applied::Nothing);
+        registry.apply(&acquire(3, 1), true);
+        assert_eq!(holder(&registry), Some((3, 151)));
     }
 
     #[test]

@@ -102,6 +102,11 @@ rules! {
     ExpiryIsLogged = "expiry-is-logged", "etcd: leases are revoked through the log";
     ReleaseByHolder = "release-by-holder", "Chubby §2.4";
     LeaveQueue = "leave-queue", "Chubby §2.4";
+    WaiterMustBeHeard = "waiter-must-be-heard", "etcd: a waiter's key lives as long as its session";
+    LockDelay = "lock-delay", "Chubby §2.4; Consul: lock-delay";
+    TableInMemory = "table-in-memory", "Redlock: a server that restarts without its data";
+    StartupQuarantine = "startup-quarantine", "Redlock: delayed restarts";
+    OperatorRaises = "operator-raises", "etcd: a restored backup's revisions are bumped";
     NewLeaderRearmsLeases = "new-leader-rearms-leases", "etcd: leases are promoted with their full time";
     PutIsApplied = "put-is-applied", "Raft §8";
     // Workers.
@@ -115,6 +120,7 @@ rules! {
     JeopardyWithoutEvidence = "jeopardy-without-evidence", "seed: jeopardy; Chubby §2.8";
     EvidenceEndsJeopardy = "evidence-ends-jeopardy", "Chubby §2.8";
     OwnDeadlinePassed = "own-deadline-passed", "seed: stop using the lease before it expires";
+    GraceAfterDeadline = "grace-after-deadline", "Chubby §2.9: jeopardy, grace, safe or expired";
     ToldItIsLost = "told-it-is-lost", "seed: losing authority";
     GiveBack = "give-back", "Chubby §2.4";
     CheckOwnDeadline = "check-own-deadline", "seed: process pause outlives its lease";

@@ -23,9 +23,11 @@ pub enum AskWhat {
         resource: ResourceId,
         token: Token,
     },
-    /// Gives a held lease back, or leaves the queue.
+    /// Gives back, or leaves the queue for, whatever it asked for up to request `of`; what it asks for later
+    /// stays, however late this arrives.
     Release {
         resource: ResourceId,
+        of: RequestId,
     },
     Put {
         key: Arc<str>,

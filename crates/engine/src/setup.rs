@@ -38,6 +38,12 @@ pub struct Setup {
     pub lease: Duration,
     /// How long a holder waits between renewals.
     pub renew_every: Duration,
+    /// How long a holder goes on asking after its own deadline, and does nothing meanwhile; zero: it gives up.
+    pub grace: Duration,
+    /// How long nobody gets a resource after an expiry; zero: the next in line gets it at once.
+    pub lock_delay: Duration,
+    /// Whether a service of one server keeps its leases in memory only, so that a restart forgets them.
+    pub table_in_memory: bool,
     /// How long a worker waits for an answer of the service before it tries again.
     pub answer_timeout: Duration,
     /// From a worker's check to its send.
@@ -94,6 +100,9 @@ impl Default for Setup {
             after_first_election: true,
             lease: Duration::secs(5),
             renew_every: Duration::millis(1_600),
+            grace: Duration::ZERO,
+            lock_delay: Duration::ZERO,
+            table_in_memory: false,
             answer_timeout: Duration::millis(600),
             work: Duration::millis(300),
             store_delay: Duration::millis(200),
@@ -157,6 +166,10 @@ pub enum SetupError {
         field: &'static str,
         given: u32,
     },
+    /// With more than one server the others have the table.
+    TableInMemory {
+        servers: u8,
+    },
     /// `election_fixed` must have one entry a server, or none.
     ElectionFixed {
         given: usize,
@@ -217,6 +230,11 @@ impl Setup {
                 return Err(SetupError::Ppm { field, given });
             }
         }
+        if self.table_in_memory && self.servers != 1 {
+            return Err(SetupError::TableInMemory {
+                servers: self.servers,
+            });
+        }
         for (field, given, low, high) in [
             ("client_attempts", self.client_attempts, 1, 100),
             ("append_batch", self.append_batch, 1, 1_000),
@@ -253,6 +271,8 @@ impl Setup {
         let spans = [
             ("lease", self.lease, milli),
             ("renew", self.renew_every, milli),
+            ("grace", self.grace, Duration::ZERO),
+            ("lock_delay", self.lock_delay, Duration::ZERO),
             ("answer_timeout", self.answer_timeout, milli),
             ("work", self.work, Duration::ZERO),
             ("store_delay", self.store_delay, Duration::ZERO),
@@ -535,6 +555,10 @@ mod tests {
             error(|s| s.workers = vec!["holds".into()]),
             SetupError::Name { .. }
         ));
+        assert_eq!(
+            error(|s| s.table_in_memory = true),
+            SetupError::TableInMemory { servers: 3 }
+        );
         assert!(matches!(
             error(|s| s.lease = Duration::ZERO),
             SetupError::Span { field: "lease", .. }

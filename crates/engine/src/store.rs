@@ -107,7 +107,8 @@ impl Store {
             | Input::Campaign
             | Input::Transfer { .. }
             | Input::Compact
-            | Input::Change { .. } => unreachable!("the world gives stores none of these"),
+            | Input::Change { .. }
+            | Input::Raise { .. } => unreachable!("the world gives stores none of these"),
         }
     }
 

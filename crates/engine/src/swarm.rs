@@ -169,6 +169,13 @@ impl Swarm {
             // More servers to try before one finds the leader.
             setup.client_attempts = 8;
         }
+        if self.chance(1, 4) {
+            setup.lock_delay = self.millis(100, 4_000);
+        }
+        if self.chance(1, 4) {
+            setup.grace = self.millis(100, 20_000);
+        }
+        setup.table_in_memory = setup.servers == 1 && self.chance(1, 2);
         for switch in Switch::ALL {
             // What is off unless set is safe either way; what is on is safe on.
             let word = match switch.initial() {

@@ -88,7 +88,7 @@ switches! {
     FailoverExtendsLeases = "failover_extends_leases", Safety, Some(Invariant::DeadlineWithinGrant);
     /// A holder counts its lease from when it asked, not from when it was told.
     ConservativeDeadline = "conservative_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
-    /// A holder measures its lease on its monotonic clock, not on its wall clock.
+    /// A lease is measured on monotonic clocks, not on wall clocks, by its holder and by the service.
     MonotonicDeadline = "monotonic_deadline", Safety, Some(Invariant::DeadlineWithinGrant);
     /// A lease is counted shorter by what clocks may differ (Ongaro's dissertation §6.4.1; Chubby §2.8).
     DriftBound = "drift_bound", Safety, Some(Invariant::DeadlineWithinGrant);
@@ -102,6 +102,12 @@ switches! {
     LeaseFromSendTime = "lease_from_send_time", Safety, Some(Invariant::LinearizableReads);
     /// A client is not answered from a state older than one it has seen (dissertation §6.4.1).
     SessionFloor = "session_floor", Safety, Some(Invariant::MonotonicReads);
+    /// After an expiry nobody gets the resource for the setup's lock-delay (Chubby §2.4). It narrows the window.
+    LockDelay = "lock_delay", Safety, None;
+    /// A service that started without its table of leases grants nothing for one full lease.
+    StartupQuarantine = "startup_quarantine", Safety, Some(Invariant::OneHolder);
+    /// A waiter that has not been heard of for a lease loses its place (etcd issue 11456).
+    WaiterSession = "waiter_session", Liveness, None;
     /// A worker looks at its lease before it writes. It narrows the window; only the fence closes it.
     CheckBeforeWrite = "check_before_write", Safety, None;
     /// A holder whose renewals go unanswered answers "doubt" when it checks. It narrows the window too.

@@ -129,6 +129,14 @@ impl Truth {
             } => {
                 end(resource, worker, token, GrantEnd::Expired);
             }
+            // The service forgot who held it, and has waited until nobody can.
+            Event::ResourceOpened { resource } => {
+                let grants = &mut self.records[usize::from(resource.0)].grants;
+                if let Some(grant) = grants.last_mut().filter(|grant| grant.ended.is_none()) {
+                    grant.ended = Some((at, GrantEnd::Expired));
+                }
+            }
+            Event::TableLost => self.records.iter_mut().for_each(|r| r.queue.clear()),
             Event::LeaseGranted {
                 resource,
                 worker,

@@ -92,7 +92,7 @@ impl Term {
 impl Token {
     #[must_use]
     pub const fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self(self.0.saturating_add(1))
     }
 }
 

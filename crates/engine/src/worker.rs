@@ -4,7 +4,7 @@
 //! from the day the book arrived. It holds at most one lease. What it believes comes from what it saw.
 
 use crate::event::{Event, TimerKind, Verdict};
-use crate::process::{Cx, Input, Message, Recorder};
+use crate::process::{Cx, Input, Message, Moment, Recorder};
 use crate::rule::Rule;
 use crate::service::{Answer, AnswerWhat, Ask, AskWhat};
 use crate::switch::Switch;
@@ -14,26 +14,6 @@ use crate::writer::{Authority, Belief, Writer, Writing};
 /// How many renewals may be without an answer; older ones are forgotten.
 const RENEWALS_OPEN_MAX: usize = 8;
 
-/// A moment on both of the worker's clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Moment {
-    monotonic: LocalTime,
-    wall: WallTime,
-}
-
-impl Moment {
-    const fn plus(self, span: Duration) -> Self {
-        Self {
-            monotonic: self.monotonic.plus(span),
-            wall: self.wall.plus(span),
-        }
-    }
-
-    const fn left(self, now: LocalTime) -> Duration {
-        self.monotonic.since(now)
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Asking {
     resource: ResourceId,
@@ -42,16 +22,22 @@ struct Asking {
     attempt: u32,
     /// Its place in the queue, once the service has told it.
     place: Option<u32>,
+    /// Whether the last time that it asked was answered.
+    answered: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Holding {
     resource: ResourceId,
     token: Token,
+    /// With which it asked.
+    request: RequestId,
     deadline: Moment,
     /// A grant with too little time left when it came holds only once a renewal confirms it.
     confirmed: bool,
     in_jeopardy: bool,
+    /// Its deadline has passed and its grace has not: it does nothing, and can still be confirmed.
+    in_grace: bool,
     /// Renewals without an answer, with when each was sent.
     open: Vec<(RequestId, Moment)>,
 }
@@ -61,6 +47,15 @@ enum Lease {
     Idle,
     Asking(Asking),
     Holding(Holding),
+}
+
+/// What it has given back, until the service says that it knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Releasing {
+    resource: ResourceId,
+    request: RequestId,
+    /// The request by which it had asked.
+    of: RequestId,
 }
 
 /// Where a worker stands with its lease, as it sees it.
@@ -85,6 +80,7 @@ pub enum LeaseView {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Worker {
     lease: Lease,
+    releasing: Option<Releasing>,
     /// What it wants to hold, for as long as it is not told to release it.
     wanted: Option<ResourceId>,
     /// The server that it asks next.
@@ -100,6 +96,7 @@ impl Worker {
         let writer = Writer::default();
         Self {
             lease: Lease::Idle,
+            releasing: None,
             wanted,
             target: None,
             last_token: Token(0),
@@ -154,7 +151,7 @@ impl Worker {
     #[must_use]
     pub fn deadline(&self) -> Option<(ResourceId, Token, LocalTime, WallTime)> {
         match &self.lease {
-            Lease::Holding(h) if h.confirmed => {
+            Lease::Holding(h) if h.confirmed && !h.in_grace => {
                 Some((h.resource, h.token, h.deadline.monotonic, h.deadline.wall))
             }
             Lease::Idle | Lease::Asking(_) | Lease::Holding(_) => None,
@@ -195,6 +192,10 @@ impl Worker {
             Input::Timer(TimerKind::Ask) => self.on_ask_timer(cx),
             Input::Timer(TimerKind::Renew) => self.on_renew_timer(cx),
             Input::Timer(TimerKind::RenewTimeout) => self.on_renew_timeout(cx),
+            Input::Timer(TimerKind::ReleaseTimeout) => {
+                self.try_next_server(cx);
+                self.send_release(cx);
+            }
             Input::Timer(TimerKind::Deadline) => self.on_deadline(cx),
             Input::Timer(TimerKind::Work) => self.writer.on_work_done(cx),
             Input::Timer(TimerKind::WriteTimeout) => {
@@ -222,24 +223,20 @@ impl Worker {
             | Input::Campaign
             | Input::Transfer { .. }
             | Input::Compact
-            | Input::Change { .. } => unreachable!("the world gives workers none of these"),
+            | Input::Change { .. }
+            | Input::Raise { .. } => unreachable!("the world gives workers none of these"),
         }
     }
 
     // What it goes by -----------------------------------------------------------------------
 
-    fn is_over<R: Recorder>(held: &Holding, cx: &Cx<'_, R>) -> bool {
-        if cx.is_on(Switch::MonotonicDeadline) {
-            held.deadline.monotonic <= cx.now
-        } else {
-            held.deadline.wall <= cx.wall
-        }
-    }
-
     fn authority<R: Recorder>(&self, cx: &Cx<'_, R>) -> Authority {
         let (verdict, token, resource) = match &self.lease {
-            Lease::Holding(held) if held.confirmed && !Self::is_over(held, cx) => {
-                let verdict = if held.in_jeopardy {
+            // Without a grace its end is the deadline itself.
+            Lease::Holding(held)
+                if held.confirmed && !cx.is_past(held.deadline.plus(cx.setup.grace)) =>
+            {
+                let verdict = if held.in_jeopardy || held.in_grace || cx.is_past(held.deadline) {
                     Verdict::Doubt
                 } else {
                     Verdict::Mine
@@ -280,8 +277,8 @@ impl Worker {
         match (&self.lease, self.wanted) {
             (Lease::Idle, Some(resource)) => self.ask_anew(resource, cx),
             (Lease::Asking(asking), _) => {
-                // A waiter only looks whether it still waits; one without an answer tries elsewhere.
-                if asking.place.is_none() {
+                // A waiter looks now and then whether it still waits; without an answer it tries elsewhere.
+                if !asking.answered {
                     self.try_next_server(cx);
                 }
                 self.ask(cx);
@@ -292,16 +289,14 @@ impl Worker {
 
     fn ask_anew<R: Recorder>(&mut self, resource: ResourceId, cx: &mut Cx<'_, R>) {
         let request = cx.next_request();
-        let first_sent = Moment {
-            monotonic: cx.now,
-            wall: cx.wall,
-        };
+        let first_sent = cx.moment();
         self.lease = Lease::Asking(Asking {
             resource,
             request,
             first_sent,
             attempt: 0,
             place: None,
+            answered: false,
         });
         self.ask(cx);
     }
@@ -314,6 +309,7 @@ impl Worker {
             return;
         };
         asking.attempt += 1;
+        asking.answered = false;
         if !cx.is_on(Switch::OpDedupe) {
             // Each try looks like a new wish.
             asking.request = cx.next_request();
@@ -379,6 +375,7 @@ impl Worker {
             AnswerWhat::Queued { resource, place } => match &mut self.lease {
                 Lease::Asking(asking) if asking.request == request => {
                     asking.place = Some(place);
+                    asking.answered = true;
                     self.target = Some(from);
                     cx.fact(Rule::WaitInQueue, || Event::QueuedForLease {
                         resource,
@@ -391,8 +388,19 @@ impl Worker {
             },
             AnswerWhat::Renewed { token, .. } => self.on_renewed(from, request, token, cx),
             AnswerWhat::RenewRefused { .. } => self.on_renew_refused(from, request, cx),
-            AnswerWhat::Released
-            | AnswerWhat::Accepted { .. }
+            AnswerWhat::Released => match self.releasing {
+                Some(Releasing {
+                    resource,
+                    request: waits_for,
+                    ..
+                }) if waits_for == request => {
+                    self.releasing = None;
+                    cx.cancel_timer(TimerKind::ReleaseTimeout);
+                    cx.fact(Rule::GiveBack, || Event::ReleaseConfirmed { resource });
+                }
+                Some(_) | None => ignore(from, cx),
+            },
+            AnswerWhat::Accepted { .. }
             | AnswerWhat::Read(_)
             | AnswerWhat::Registered
             | AnswerWhat::SessionExpired => ignore(from, cx),
@@ -409,7 +417,8 @@ impl Worker {
         let asks = matches!(&self.lease, Lease::Asking(a) if a.request == request);
         let renews =
             matches!(&self.lease, Lease::Holding(h) if h.open.iter().any(|(r, _)| *r == request));
-        if !asks && !renews {
+        let releases = self.releasing.is_some_and(|r| r.request == request);
+        if !asks && !renews && !releases {
             ignore(from, cx);
             return;
         }
@@ -419,8 +428,10 @@ impl Worker {
                 cx.fact(Rule::FollowHint, || Event::ServerTried { server });
                 if asks {
                     self.ask(cx);
-                } else {
+                } else if renews {
                     self.renew(cx);
+                } else {
+                    self.send_release(cx);
                 }
             }
             Some(_) | None => {
@@ -449,23 +460,22 @@ impl Worker {
         let counted_from = if cx.is_on(Switch::ConservativeDeadline) {
             asking.first_sent
         } else {
-            Moment {
-                monotonic: cx.now,
-                wall: cx.wall,
-            }
+            cx.moment()
         };
         let deadline = counted_from.plus(lease_to_count(cx));
         let mut held = Holding {
             resource,
             token,
+            request,
             deadline,
             confirmed: true,
             in_jeopardy: false,
+            in_grace: false,
             open: Vec::new(),
         };
         // With less time left than a renewal takes to come round, it relies on nothing before one did.
         held.confirmed =
-            !Self::is_over(&held, cx) && cx.setup.renew_every < held.deadline.left(cx.now);
+            !cx.is_past(deadline) && cx.setup.renew_every < deadline.monotonic.since(cx.now);
         let confirmed = held.confirmed;
         self.target = Some(from);
         self.last_token = token;
@@ -510,10 +520,7 @@ impl Worker {
             return;
         };
         let request = cx.next_request();
-        let sent = Moment {
-            monotonic: cx.now,
-            wall: cx.wall,
-        };
+        let sent = cx.moment();
         let Lease::Holding(held) = &mut self.lease else {
             return;
         };
@@ -569,14 +576,16 @@ impl Worker {
         let counted_from = if cx.is_on(Switch::ConservativeDeadline) {
             sent
         } else {
-            Moment {
-                monotonic: cx.now,
-                wall: cx.wall,
-            }
+            cx.moment()
         };
         let deadline = counted_from.plus(lease_to_count(cx));
         held.deadline.monotonic = held.deadline.monotonic.max(deadline.monotonic);
         held.deadline.wall = held.deadline.wall.max(deadline.wall);
+        // An answer to what was asked long ago: it does not bring the deadline back.
+        if held.in_grace && cx.is_past(held.deadline) {
+            return ignore(from, cx);
+        }
+        held.in_grace = false;
         let (resource, was_confirmed) = (held.resource, held.confirmed);
         let ended_jeopardy = std::mem::take(&mut held.in_jeopardy);
         held.confirmed = true;
@@ -609,7 +618,7 @@ impl Worker {
         let Lease::Holding(held) = &self.lease else {
             return;
         };
-        let half = Duration(held.deadline.left(cx.now).0 / 2);
+        let half = Duration(held.deadline.monotonic.since(cx.now).0 / 2);
         cx.set_timer(TimerKind::Renew, cx.setup.renew_every.min(half));
     }
 
@@ -631,20 +640,38 @@ impl Worker {
     }
 
     fn on_deadline<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
-        let Lease::Holding(held) = &self.lease else {
+        let Lease::Holding(held) = &mut self.lease else {
             return;
         };
-        if !Self::is_over(held, cx) {
+        let (resource, token) = (held.resource, held.token);
+        let end = held.deadline.plus(cx.setup.grace);
+        let next = if held.in_grace { end } else { held.deadline };
+        if !cx.is_past(next) {
             // By the wall clock, it is not over yet: look again when that clock would say so.
-            let left = held.deadline.wall.0.saturating_sub(cx.wall.0).max(1);
-            cx.set_timer(TimerKind::Deadline, Duration(left.unsigned_abs()));
+            cx.set_timer(TimerKind::Deadline, cx.left_until(next));
             return;
         }
-        let (resource, token) = (held.resource, held.token);
-        cx.fact(Rule::OwnDeadlinePassed, || Event::LeaseLapsed {
-            resource,
-            token,
-        });
+        if !cx.is_past(end) {
+            held.in_grace = true;
+            if !std::mem::replace(&mut held.in_jeopardy, true) {
+                cx.fact(Rule::JeopardyWithoutEvidence, || Event::JeopardyBegan {
+                    resource,
+                });
+            }
+            cx.fact(Rule::GraceAfterDeadline, || Event::GraceBegan {
+                resource,
+                token,
+            });
+            cx.set_timer(TimerKind::Deadline, cx.left_until(end));
+            self.look(cx);
+            return;
+        }
+        let rule = if held.in_grace {
+            Rule::GraceAfterDeadline
+        } else {
+            Rule::OwnDeadlinePassed
+        };
+        cx.fact(rule, || Event::LeaseLapsed { resource, token });
         self.lose(cx);
     }
 
@@ -666,7 +693,7 @@ impl Worker {
 
     fn on_release<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         let wanted = self.wanted.take();
-        let resource = match &self.lease {
+        let (resource, of) = match &self.lease {
             Lease::Idle => {
                 let resource = wanted.unwrap_or(ResourceId(0));
                 cx.cancel_timer(TimerKind::Ask);
@@ -676,12 +703,12 @@ impl Worker {
             Lease::Asking(asking) => {
                 let resource = asking.resource;
                 cx.fact(Rule::GiveBack, || Event::StoppedWaiting { resource });
-                resource
+                (resource, asking.request)
             }
             Lease::Holding(held) => {
                 let (resource, token) = (held.resource, held.token);
                 cx.fact(Rule::GiveBack, || Event::LeaseGivenBack { resource, token });
-                resource
+                (resource, held.request)
             }
         };
         // It stops believing before it tells anyone.
@@ -695,16 +722,31 @@ impl Worker {
             cx.cancel_timer(timer);
         }
         self.look(cx);
-        if let Some(server) = self.server(cx) {
-            let request = cx.next_request();
-            cx.send(
-                server,
-                Message::Ask(Ask {
-                    request,
-                    what: AskWhat::Release { resource },
-                }),
-            );
-        }
+        let request = cx.next_request();
+        self.releasing = Some(Releasing {
+            resource,
+            request,
+            of,
+        });
+        self.send_release(cx);
+    }
+
+    /// Tells the service what it gives back, with the same number until it is answered.
+    fn send_release<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let Some(server) = self.server(cx) else {
+            return;
+        };
+        let Some(Releasing {
+            resource,
+            request,
+            of,
+        }) = self.releasing
+        else {
+            return;
+        };
+        let what = AskWhat::Release { resource, of };
+        cx.send(server, Message::Ask(Ask { request, what }));
+        cx.set_timer(TimerKind::ReleaseTimeout, cx.setup.answer_timeout);
     }
 }
 

@@ -486,11 +486,17 @@ impl World {
         };
         let server = self.server(by).expect("leaders are servers");
         let current = server.registry().resource(resource).holder;
-        match server.lease_until(resource) {
-            Some(until) if current.is_some_and(|h| h.token == grant.token) => Deadline::Counting {
-                until: self.clock(by).true_time(until),
-                by,
-            },
+        let clock = self.clock(by);
+        let until = if self.switches(by).is_on(Switch::MonotonicDeadline) {
+            server.lease_until(resource).map(|at| clock.true_time(at))
+        } else {
+            let wall = server.lease_until_by_wall(resource);
+            wall.map(|at| clock.true_time_of_wall(at))
+        };
+        match until {
+            Some(until) if current.is_some_and(|h| h.token == grant.token) => {
+                Deadline::Counting { until, by }
+            }
             Some(_) | None => Deadline::NobodyCounting,
         }
     }

@@ -530,6 +530,36 @@ fn breaks_deadline_within_grant_a_new_leader_forgets_the_renewals() {
     );
 }
 
+/// Case L34: a service that has lost its table does not know that somebody holds.
+#[test]
+fn breaks_one_holder_a_service_that_forgot_grants_at_once() {
+    let setup = Setup {
+        servers: 1,
+        table_in_memory: true,
+        ..workers()
+    };
+    let script = "
+        until A is granted orders
+        cut A <-> s1
+        crash s1
+        restart s1
+        run 12s";
+    let reason = check(&setup, "startup_quarantine", script, Invariant::OneHolder);
+    assert!(
+        matches!(
+            reason,
+            Reason::TwoHolders {
+                worker: ProcessId(2),
+                token: Token(2),
+                holder: ProcessId(1),
+                holder_token: Token(1),
+                ..
+            }
+        ),
+        "{reason:?}"
+    );
+}
+
 /// Case L07: a wall clock that steps back gives the holder time that the service does not.
 #[test]
 fn breaks_deadline_within_grant_a_wall_clock_steps_back() {

@@ -37,6 +37,16 @@ macro_rules! rules_reached {
     };
 }
 
+/// One server, whose table of leases does not outlive it.
+fn in_memory() -> Setup {
+    Setup {
+        servers: 1,
+        election_fixed: vec![Duration::millis(1_500)],
+        table_in_memory: true,
+        ..stage()
+    }
+}
+
 /// A holds, has checked, and sleeps before its send until B has written with the next token.
 const ZOMBIE: &str = r#"
     acquire A orders
@@ -312,6 +322,20 @@ rules_reached! {
         [Event::LeaseReleased { resource: LEASE, worker: A, token: Token(1) }];
     rule_leave_queue: LeaveQueue of S1, contended(), "run 2s\nrelease B\nrun 1s",
         [Event::WaiterLeft { resource: LEASE, worker: B }];
+    rule_waiter_must_be_heard: WaiterMustBeHeard of S1, contended(), "run 2s\npause B\nrun 6s",
+        [Event::WaiterLeft { resource: LEASE, worker: B }];
+    rule_lock_delay: LockDelay of S1,
+        Setup { lock_delay: Duration::secs(2), ..stage() },
+        "acquire A orders\nuntil A holds orders\ncrash A\nrun 9s",
+        [Event::ResourceOpened { resource: LEASE }];
+    rule_table_in_memory: TableInMemory of S1, in_memory(),
+        "acquire A orders\nuntil A holds orders\ncrash s1\nrestart s1\nrun 3s",
+        [Event::TableLost];
+    rule_startup_quarantine: StartupQuarantine of S1, in_memory(),
+        "acquire A orders\nuntil A holds orders\ncrash s1\nrestart s1\nrun 8s",
+        [Event::ResourceOpened { resource: LEASE }];
+    rule_operator_raises: OperatorRaises of S1, stage(), "raise orders 150\nrun 1s",
+        [Event::TokenRaised { resource: LEASE, to: Token(150) }];
     rule_new_leader_rearms_leases: NewLeaderRearmsLeases of S2, stage(),
         "acquire A orders\nrun 1s\ncampaign s2\nuntil s2 leads",
         [Event::LeasesRearmed { count: 1 }];
@@ -346,6 +370,10 @@ rules_reached! {
     rule_own_deadline_passed: OwnDeadlinePassed of A, stage(),
         "acquire A orders\nrun 1s\npartition A | s1 s2 s3\nrun 5s",
         [Event::LeaseLapsed { resource: LEASE, token: Token(1) }];
+    rule_grace_after_deadline: GraceAfterDeadline of A,
+        Setup { grace: Duration::secs(2), ..stage() },
+        "acquire A orders\nrun 1s\npartition A | s1 s2 s3\nrun 5s",
+        [Event::GraceBegan { resource: LEASE, token: Token(1) }];
     rule_told_it_is_lost: ToldItIsLost of A, stage(),
         // A's clock all but stands: it renews in time by its own count, and long after the expiry.
         "acquire A orders\nrun 1s\nclock A rate -90%\nrun 12s",
@@ -527,8 +555,11 @@ fn random_setup(dice: &mut Dice) -> Setup {
         latency_max: Duration::millis([60, 400][dice.below(2)]),
         client_attempts: 3,
         election_fixed: Vec::new(),
+        lock_delay: Duration::secs([0, 0, 2][dice.below(3)]),
+        grace: Duration::secs([0, 0, 3][dice.below(3)]),
         ..stage()
     };
+    setup.table_in_memory = setup.servers == 1 && dice.one_in(2);
     for _ in 0..dice.below(4) {
         let switch = Switch::ALL[dice.below(Switch::ALL.len())];
         let position = match switch.initial() {
@@ -546,7 +577,7 @@ fn random_command(dice: &mut Dice) -> Command {
     const WORKERS: &[&str] = &["A", "B"];
     let (one, other) = (dice.pick(ALL), dice.pick(ALL));
     let worker = dice.pick(WORKERS);
-    let text = match dice.below(23) {
+    let text = match dice.below(25) {
         0 | 1 => format!("pause {one}"),
         2 => format!("pause {worker} before send"),
         3 | 4 => format!("resume {one}"),
@@ -564,8 +595,9 @@ fn random_command(dice: &mut Dice) -> Command {
         17 => format!("acquire {worker} {}", dice.pick(&["orders", "mail"])),
         18 => format!("release {worker}"),
         19 => format!("campaign {}", dice.pick(&["s1", "s2", "s3"])),
-        21 => format!("transfer {} -> {}", dice.pick(ALL), dice.pick(ALL)),
         20 => format!("drop {one}>{other}#{}", 1 + dice.below(40)),
+        21 => format!("transfer {} -> {}", dice.pick(ALL), dice.pick(ALL)),
+        22 => format!("raise orders {}", dice.below(99)),
         _ => {
             let switch = Switch::ALL[dice.below(Switch::ALL.len())].name();
             format!("set {switch} {}", dice.pick(&["on", "off"]))

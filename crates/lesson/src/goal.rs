@@ -69,6 +69,7 @@ verbs! {
     Get = "get", "gets", false;
     Acquire = "acquire", "acquires", false;
     Release = "release", "releases", false;
+    Raise = "raise", "raises", false;
     Campaign = "campaign", "campaigns", true;
     Ring = "ring", "rings", true;
     Transfer = "transfer", "transfers", true;
@@ -103,6 +104,7 @@ impl Verb {
             Command::Get { .. } => Self::Get,
             Command::Acquire { .. } => Self::Acquire,
             Command::Release { .. } => Self::Release,
+            Command::Raise { .. } => Self::Raise,
             Command::Campaign { .. } => Self::Campaign,
             Command::Ring { .. } => Self::Ring,
             Command::Transfer { .. } => Self::Transfer,

@@ -332,6 +332,7 @@ fn check_command(command: &Command, names: &Names) -> Result<(), CommandError> {
             resource(name)
         }
         Command::Release { worker } => one(worker, Kind::Worker, "worker"),
+        Command::Raise { resource: name, .. } => resource(name),
         Command::Campaign { server } | Command::Compact { server } => {
             one(server, Kind::Server, "server")
         }

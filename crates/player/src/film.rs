@@ -205,6 +205,10 @@ impl Film {
                 Event::LeaseGranted { .. }
                     | Event::LeaseReleased { .. }
                     | Event::LeaseExpired { .. }
+                    | Event::ResourceClosed { .. }
+                    | Event::ResourceOpened { .. }
+                    | Event::TableLost
+                    | Event::TokenRaised { .. }
                     | Event::WaiterQueued { .. }
                     | Event::WaiterLeft { .. }
                     | Event::PutApplied { .. }
@@ -288,6 +292,14 @@ impl Film {
                 token,
             } => {
                 self.end_hold(*worker, *resource, *token, at, GrantEnd::Expired);
+            }
+            Event::ResourceOpened { resource } => {
+                // Whatever the service had forgotten is over now.
+                let grants = world.truth().grants(*resource).iter().rev();
+                for grant in grants.take(2).filter(|grant| grant.ended.is_some()) {
+                    let (worker, token) = (grant.worker, grant.token);
+                    self.end_hold(worker, *resource, token, at, GrantEnd::Expired);
+                }
             }
             Event::RenewalConfirmed {
                 worker, resource, ..

@@ -1451,6 +1451,7 @@ pub fn command_label(command: &Command) -> String {
         }
         Command::Acquire { worker, resource } => format!("Let {worker} ask for {resource}"),
         Command::Release { worker } => format!("Let {worker} give the lease back"),
+        Command::Raise { resource, to } => format!("Go on above token {to} of {resource}"),
         Command::Campaign { server } => format!("Let {server} stand for election"),
         Command::Transfer { from, to } => format!("Let {from} hand over to {to}"),
         Command::Compact { server } => format!("Let {server} keep a snapshot"),

@@ -963,6 +963,10 @@ fn entry_label(op: &Op) -> String {
         | Op::Config { .. }
         | Op::Acquire { .. }
         | Op::Release { .. }
+        | Op::DropWaiter { .. }
+        | Op::Open { .. }
+        | Op::TableLost { .. }
+        | Op::Raise { .. }
         | Op::Expire { .. }
         | Op::Register { .. } => String::new(),
     }

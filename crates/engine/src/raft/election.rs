@@ -278,6 +278,7 @@ impl Server {
             reads: Vec::new(),
             lease: ReadLease::default(),
             handover: None,
+            waiters: Vec::new(),
             first_index: next,
             counted: vec![0; self.armed.len()],
         }));
@@ -288,6 +289,7 @@ impl Server {
         self.look_at_own_role(cx);
         self.watch_quorum(cx);
         self.rearm_leases(cx);
+        self.lose_table(cx);
         if cx.is_on(Switch::NoopOnElection) {
             self.append(Op::Noop, Rule::NewLeaderAppendsNoop, cx);
         } else {

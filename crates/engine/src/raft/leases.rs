@@ -9,11 +9,11 @@ use super::{Armed, Renewal, Role, Server};
 use crate::event::TimerKind;
 use crate::event::{Event, RenewRefusal};
 use crate::process::{AnswerTo, Cx, Message as Envelope, Recorder};
-use crate::registry::{Applied, Holder, Op};
+use crate::registry::{Applied, Closed, Holder, Op, Waiter};
 use crate::rule::Rule;
 use crate::service::{Answer, AnswerWhat, Ask, AskWhat};
 use crate::switch::Switch;
-use crate::units::{LogIndex, ProcessId, RequestId, ResourceId, Token};
+use crate::units::{Duration, LocalTime, LogIndex, ProcessId, RequestId, ResourceId, Token};
 
 impl Server {
     pub(super) fn on_ask<R: Recorder>(&mut self, asker: ProcessId, ask: Ask, cx: &mut Cx<'_, R>) {
@@ -57,12 +57,13 @@ impl Server {
                     cx,
                 );
             }
-            AskWhat::Release { resource } => {
+            AskWhat::Release { resource, of } => {
                 let counted = self.counted(resource, cx);
                 let op = Op::Release {
                     worker: asker,
                     resource,
                     request,
+                    of,
                     counted,
                 };
                 self.append(op, Rule::LeaderAppends, cx);
@@ -132,9 +133,10 @@ impl Server {
                 request,
             });
             self.answer_applied(standing, cx);
+            self.set_expiry_timer(cx);
             return;
         }
-        let free = self.registry.resource(resource).holder.is_none();
+        let free = self.registry.resource(resource).is_free();
         let decided = free && !cx.is_on(Switch::GrantAtApply);
         let counted = self.counted(resource, cx);
         let op = Op::Acquire {
@@ -170,8 +172,20 @@ impl Server {
         let applied = self.registry.apply(&entry.op, cx.is_on(Switch::OpDedupe));
         match applied {
             Applied::Nothing => {
+                // It has come too late: after what it repeats, or after what it was to end.
+                let rule = if matches!(entry.op, Op::Acquire { .. }) {
+                    Rule::RetryIsAnsweredOnce
+                } else if matches!(entry.op, Op::DropWaiter { .. }) {
+                    Rule::WaiterMustBeHeard
+                } else if matches!(entry.op, Op::Open { .. }) {
+                    Rule::LockDelay
+                } else if matches!(entry.op, Op::Raise { .. }) {
+                    Rule::OperatorRaises
+                } else {
+                    Rule::ExpiryIsLogged
+                };
                 if !matches!(entry.op, Op::Noop | Op::Config { .. }) {
-                    cx.fact(Rule::ExpiryIsLogged, || Event::NothingToDo { index });
+                    cx.fact(rule, || Event::NothingToDo { index });
                 }
             }
             Applied::Granted { resource, holder } => self.on_granted(resource, holder, cx),
@@ -212,20 +226,23 @@ impl Server {
                 ..
             } => {
                 let (worker, token) = (ended.worker, ended.token);
-                self.armed[usize::from(resource.0)] = None;
                 cx.fact(Rule::ReleaseByHolder, || Event::LeaseReleased {
                     resource,
                     worker,
                     token,
                 });
-                if let Some(holder) = next {
-                    self.on_granted(resource, holder, cx);
-                }
+                self.on_ended(resource, next, cx);
             }
             Applied::LeftQueue {
                 resource, worker, ..
             } => {
                 cx.fact(Rule::LeaveQueue, || Event::WaiterLeft { resource, worker });
+            }
+            Applied::WaiterDropped { resource, worker } => {
+                cx.fact(Rule::WaiterMustBeHeard, || Event::WaiterLeft {
+                    resource,
+                    worker,
+                });
             }
             Applied::ReleaseRepeated { worker, request }
             | Applied::PutRepeated {
@@ -244,18 +261,51 @@ impl Server {
             Applied::Expired {
                 resource,
                 ended,
+                closed,
                 next,
             } => {
                 let (worker, token) = (ended.worker, ended.token);
-                self.armed[usize::from(resource.0)] = None;
                 cx.fact(Rule::ExpiryIsLogged, || Event::LeaseExpired {
                     resource,
                     worker,
                     token,
                 });
-                if let Some(holder) = next {
-                    self.on_granted(resource, holder, cx);
+                self.on_ended(resource, next, cx);
+                if closed {
+                    self.on_closed(Rule::LockDelay, resource, cx);
                 }
+            }
+            Applied::Opened {
+                resource,
+                why,
+                next,
+            } => {
+                cx.fact(rule_of(why), || Event::ResourceOpened { resource });
+                self.on_ended(resource, next, cx);
+            }
+            Applied::TableLost {
+                counter_kept,
+                closed,
+            } => {
+                cx.fact(Rule::TableInMemory, || Event::TableLost);
+                if let Role::Leader(leading) = &mut self.role
+                    && !counter_kept
+                {
+                    leading.counted.fill(0);
+                }
+                for at in 0..self.armed.len() {
+                    self.armed[at] = None;
+                    if closed {
+                        self.on_closed(Rule::StartupQuarantine, ResourceId(at as u8), cx);
+                    }
+                }
+            }
+            Applied::Raised { resource, to } => {
+                if let Role::Leader(leading) = &mut self.role {
+                    let counted = &mut leading.counted[usize::from(resource.0)];
+                    *counted = to.0.max(*counted);
+                }
+                cx.fact(Rule::OperatorRaises, || Event::TokenRaised { resource, to });
             }
             Applied::Registered {
                 client, expired, ..
@@ -291,6 +341,27 @@ impl Server {
         }
     }
 
+    /// A grant is over; the resource may have gone to the next in line with the same entry.
+    fn on_ended<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        next: Option<Holder>,
+        cx: &mut Cx<'_, R>,
+    ) {
+        self.armed[usize::from(resource.0)] = None;
+        if let Some(holder) = next {
+            self.on_granted(resource, holder, cx);
+        }
+    }
+
+    /// Nobody gets it before this server, while it leads, has counted the wait in full.
+    fn on_closed<R: Recorder>(&mut self, rule: Rule, resource: ResourceId, cx: &mut Cx<'_, R>) {
+        cx.fact(rule, || Event::ResourceClosed { resource });
+        if let Some((_, token)) = self.registry.resource(resource).closed {
+            self.count_down(resource, token, cx);
+        }
+    }
+
     fn on_granted<R: Recorder>(
         &mut self,
         resource: ResourceId,
@@ -310,7 +381,7 @@ impl Server {
     }
 
     /// Tells the asker what its entry came to; the leader that applies it answers, whoever proposed it.
-    fn answer_applied<R: Recorder>(&self, applied: Applied, cx: &mut Cx<'_, R>) {
+    fn answer_applied<R: Recorder>(&mut self, applied: Applied, cx: &mut Cx<'_, R>) {
         let grant = |resource, holder: Holder, cx: &mut Cx<'_, R>| {
             let what = AnswerWhat::Granted {
                 resource,
@@ -319,7 +390,10 @@ impl Server {
             answer(holder.worker, holder.request, what, AnswerTo::Acquire, cx);
         };
         match applied {
-            Applied::Nothing => {}
+            Applied::Nothing
+            | Applied::WaiterDropped { .. }
+            | Applied::TableLost { .. }
+            | Applied::Raised { .. } => {}
             Applied::Granted { resource, holder } | Applied::GrantRepeated { resource, holder } => {
                 grant(resource, holder, cx);
             }
@@ -333,6 +407,7 @@ impl Server {
                 waiter,
                 place,
             } => {
+                self.hear_waiter(resource, waiter.worker, cx);
                 let what = AnswerWhat::Queued { resource, place };
                 answer(waiter.worker, waiter.request, what, AnswerTo::Acquire, cx);
             }
@@ -359,7 +434,7 @@ impl Server {
             | Applied::ReleaseRepeated { worker, request } => {
                 answer(worker, request, AnswerWhat::Released, AnswerTo::Release, cx);
             }
-            Applied::Expired { resource, next, .. } => {
+            Applied::Expired { resource, next, .. } | Applied::Opened { resource, next, .. } => {
                 if let Some(holder) = next {
                     grant(resource, holder, cx);
                 }
@@ -395,18 +470,8 @@ impl Server {
         }
     }
 
-    pub(super) fn arm<R: Recorder>(
-        &mut self,
-        resource: ResourceId,
-        token: Token,
-        cx: &mut Cx<'_, R>,
-    ) {
-        let until = cx.now.plus(cx.setup.lease);
-        self.armed[usize::from(resource.0)] = Some(Armed {
-            token,
-            until,
-            expiring: false,
-        });
+    fn arm<R: Recorder>(&mut self, resource: ResourceId, token: Token, cx: &mut Cx<'_, R>) {
+        let until = self.count_down(resource, token, cx);
         if self.is_leader() {
             cx.fact(Rule::ExpiryByLeadersClock, || Event::LeaseArmed {
                 resource,
@@ -416,16 +481,45 @@ impl Server {
         }
     }
 
-    /// A new leader cannot know how long ago a holder renewed: every lease gets its full time again.
+    /// From now on, in full, whatever time this resource's state lasts.
+    pub(super) fn count_down<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        token: Token,
+        cx: &Cx<'_, R>,
+    ) -> LocalTime {
+        let until = cx
+            .moment()
+            .plus(match self.registry.resource(resource).closed {
+                Some((Closed::Expired, _)) => cx.setup.lock_delay,
+                Some((Closed::TableLost, _)) | None => cx.setup.lease,
+            });
+        self.armed[usize::from(resource.0)] = Some(Armed {
+            token,
+            until,
+            expiring: false,
+        });
+        until.monotonic
+    }
+
+    /// A new leader cannot know how long ago a holder renewed: every lease gets its full time again, and so does
+    /// every wait after one.
     pub(super) fn rearm_leases<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         let extend = cx.is_on(Switch::FailoverExtendsLeases);
-        let until = cx.now.plus(cx.setup.lease);
         let mut count = 0;
-        for armed in self.armed.iter_mut().flatten() {
+        for at in 0..self.armed.len() {
+            let resource = ResourceId(at as u8);
+            for waiter in self.registry.resource(resource).queue.clone() {
+                self.hear_waiter(resource, waiter.worker, cx);
+            }
+            let Some(armed) = &mut self.armed[at] else {
+                continue;
+            };
             armed.expiring = false;
             if extend {
-                armed.until = until;
-                count += 1;
+                let token = armed.token;
+                self.count_down(resource, token, cx);
+                count += u32::from(self.registry.resource(resource).holder.is_some());
             }
         }
         if count > 0 {
@@ -435,39 +529,133 @@ impl Server {
         }
     }
 
+    /// A service that keeps its table in memory opens its first term after a start with the loss of it. The log
+    /// stays, for the keys; a log that is empty has no grant to be afraid of.
+    pub(super) fn lose_table<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let fresh = std::mem::take(&mut self.fresh);
+        if fresh && cx.setup.table_in_memory && self.log.last_index() != LogIndex(0) {
+            let op = Op::TableLost {
+                counter_kept: cx.is_on(Switch::DurableTokenCounter),
+                closes: cx.is_on(Switch::StartupQuarantine),
+            };
+            self.append(op, Rule::TableInMemory, cx);
+        }
+    }
+
+    pub(super) fn on_raise<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        to: Token,
+        cx: &mut Cx<'_, R>,
+    ) {
+        self.append(Op::Raise { resource, to }, Rule::OperatorRaises, cx);
+    }
+
     pub(super) fn set_expiry_timer<R: Recorder>(&self, cx: &mut Cx<'_, R>) {
         let pending = self.armed.iter().flatten().filter(|a| !a.expiring);
-        match pending.map(|a| a.until).min() {
+        let waiters = if let Role::Leader(leading) = &self.role
+            && cx.is_on(Switch::WaiterSession)
+        {
+            &leading.waiters[..]
+        } else {
+            &[]
+        };
+        let waiters = waiters
+            .iter()
+            .filter(|(resource, worker, _)| self.registry.waiter(*resource, *worker).is_some())
+            .map(|(_, _, until)| *until);
+        let pending = pending.map(|a| cx.now.plus(cx.left_until(a.until)));
+        match pending.chain(waiters).min() {
             Some(at) => cx.set_timer_at(TimerKind::Expiry, at.max(cx.now)),
             None => cx.cancel_timer(TimerKind::Expiry),
         }
     }
 
+    /// A waiter asked again: it keeps its place for a lease more, or for a few of its own periods if that is longer.
+    fn hear_waiter<R: Recorder>(
+        &mut self,
+        resource: ResourceId,
+        worker: ProcessId,
+        cx: &Cx<'_, R>,
+    ) {
+        let Role::Leader(leading) = &mut self.role else {
+            return;
+        };
+        let few_periods = Duration(cx.setup.answer_timeout.0 * 6);
+        let until = cx.now.plus(cx.setup.lease.max(few_periods));
+        let mut known = leading.waiters.iter_mut();
+        match known.find(|(r, w, _)| (*r, *w) == (resource, worker)) {
+            Some(known) => known.2 = until,
+            None => leading.waiters.push((resource, worker, until)),
+        }
+    }
+
+    /// Asks for an end of the places of those who have fallen silent.
+    fn drop_silent_waiters<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        let Role::Leader(leading) = &mut self.role else {
+            return;
+        };
+        let registry = &self.registry;
+        leading
+            .waiters
+            .retain(|(r, w, _)| registry.waiter(*r, *w).is_some());
+        if !cx.is_on(Switch::WaiterSession) {
+            return;
+        }
+        let silent = leading
+            .waiters
+            .iter()
+            .filter(|(.., until)| *until <= cx.now);
+        let silent: Vec<_> = silent
+            .filter_map(|(r, w, _)| Some((*r, registry.waiter(*r, *w)?)))
+            .collect();
+        for (resource, Waiter { worker, request }) in silent {
+            // Should this entry come to nothing, it is looked at again after as long.
+            self.hear_waiter(resource, worker, cx);
+            let op = Op::DropWaiter {
+                worker,
+                resource,
+                request,
+            };
+            self.append(op, Rule::WaiterMustBeHeard, cx);
+        }
+    }
+
     pub(super) fn on_expiry_timer<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        // First, so that no lease goes to one who has been silent for as long.
+        self.drop_silent_waiters(cx);
         for at in 0..self.armed.len() {
             let resource = ResourceId(at as u8);
             let Some(armed) = &mut self.armed[at] else {
                 continue;
             };
-            if armed.expiring || cx.now < armed.until {
+            if armed.expiring || !cx.is_past(armed.until) {
                 continue;
             }
             armed.expiring = true;
             let token = armed.token;
+            let counted = self.counted(resource, cx);
+            if let Some((why, _)) = self.registry.resource(resource).closed {
+                let op = Op::Open {
+                    resource,
+                    token,
+                    counted,
+                };
+                self.append(op, rule_of(why), cx);
+                continue;
+            }
             cx.fact(Rule::ExpiryByLeadersClock, || Event::ExpiryProposed {
                 resource,
                 token,
             });
-            let counted = self.counted(resource, cx);
-            self.append(
-                Op::Expire {
-                    resource,
-                    token,
-                    counted,
-                },
-                Rule::ExpiryIsLogged,
-                cx,
-            );
+            let closes = cx.is_on(Switch::LockDelay) && cx.setup.lock_delay != Duration::ZERO;
+            let op = Op::Expire {
+                resource,
+                token,
+                counted,
+                closes,
+            };
+            self.append(op, Rule::ExpiryIsLogged, cx);
         }
         self.set_expiry_timer(cx);
     }
@@ -527,11 +715,11 @@ impl Server {
                 current: holder.token,
             }),
             // Expiry first: at the very tick, the lease is over.
-            (Some(_), Some(armed)) if armed.expiring || armed.until <= cx.now => {
+            (Some(_), Some(armed)) if armed.expiring || cx.is_past(armed.until) => {
                 Some(RenewRefusal::Expiring)
             }
             (Some(_), Some(armed)) => {
-                armed.until = cx.now.plus(cx.setup.lease);
+                armed.until = cx.moment().plus(cx.setup.lease);
                 None
             }
             (None, _) | (_, None) => Some(RenewRefusal::NotHolder),
@@ -557,6 +745,13 @@ impl Server {
             }
         };
         answer(worker, request, what, AnswerTo::Renew, cx);
+    }
+}
+
+const fn rule_of(closed: Closed) -> Rule {
+    match closed {
+        Closed::Expired => Rule::LockDelay,
+        Closed::TableLost => Rule::StartupQuarantine,
     }
 }
 

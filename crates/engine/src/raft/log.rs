@@ -32,11 +32,25 @@ impl Entry {
                 worker: *worker,
                 resource: *resource,
             },
+            Op::DropWaiter {
+                worker, resource, ..
+            } => EntryKind::DropWaiter {
+                worker: *worker,
+                resource: *resource,
+            },
             Op::Expire {
                 resource, token, ..
             } => EntryKind::Expire {
                 resource: *resource,
                 token: *token,
+            },
+            Op::Open { resource, .. } => EntryKind::Open {
+                resource: *resource,
+            },
+            Op::TableLost { .. } => EntryKind::TableLost,
+            Op::Raise { resource, to } => EntryKind::Raise {
+                resource: *resource,
+                to: *to,
             },
             Op::Put {
                 client, key, value, ..

@@ -353,6 +353,10 @@ impl Server {
     pub(super) fn on_heartbeat_timer<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         self.watch_quorum(cx);
         self.look_at_own_role(cx);
+        if self.is_leader() && !cx.is_on(Switch::MonotonicDeadline) {
+            // No timer rings for a wall clock that jumps.
+            self.on_expiry_timer(cx);
+        }
         self.broadcast(cx);
     }
 

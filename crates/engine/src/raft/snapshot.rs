@@ -87,13 +87,17 @@ impl Server {
         }
     }
 
-    /// The state as the snapshot has it. Its leases get their full time, as after any restart.
+    /// The state as the snapshot has it. Its leases and waits get their full time, as after any restart.
     pub(super) fn take_over<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         for at in 0..self.armed.len() {
             let resource = ResourceId(at as u8);
-            match self.registry.resource(resource).holder {
-                Some(holder) if self.armed[at].is_some_and(|a| a.token == holder.token) => {}
-                Some(holder) => self.arm(resource, holder.token, cx),
+            let state = self.registry.resource(resource);
+            let counted = state.holder.map(|holder| holder.token);
+            match counted.or(state.closed.map(|(_, token)| token)) {
+                Some(token) if self.armed[at].is_some_and(|a| a.token == token) => {}
+                Some(token) => {
+                    self.count_down(resource, token, cx);
+                }
                 None => self.armed[at] = None,
             }
         }

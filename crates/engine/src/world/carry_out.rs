@@ -114,6 +114,14 @@ impl World {
                 self.step_process(id, Input::Release, facts);
                 Ok(Some(id))
             }
+            Command::Raise { resource, to } => {
+                let resource = self.find_resource(resource)?;
+                let (leader, _) = self.truth.leader().ok_or(CommandError::NobodyLeads)?;
+                let name = self.names.name(leader).to_owned();
+                self.running(&name, &[Kind::Server], "server")?;
+                self.step_process(leader, Input::Raise { resource, to: *to }, facts);
+                Ok(Some(leader))
+            }
             Command::Campaign { server } => {
                 let id = self.running(server, &[Kind::Server], "server")?;
                 self.step_process(id, Input::Campaign, facts);
@@ -148,6 +156,15 @@ impl World {
             .ok_or_else(|| CommandError::UnknownProcess {
                 name: name.to_owned(),
                 known: self.names.list(),
+            })
+    }
+
+    fn find_resource(&self, name: &str) -> Result<ResourceId, CommandError> {
+        self.names
+            .find_resource(name)
+            .ok_or_else(|| CommandError::UnknownResource {
+                name: name.to_owned(),
+                known: self.names.resources().join(", "),
             })
     }
 
@@ -694,13 +711,7 @@ impl World {
         facts: &mut Vec<Fact>,
     ) -> Result<ProcessId, CommandError> {
         let id = self.running(name, &[Kind::Worker], "worker")?;
-        let resource: ResourceId = self.names.find_resource(resource).ok_or_else(|| {
-            let known = self.names.resources().join(", ");
-            CommandError::UnknownResource {
-                name: resource.to_owned(),
-                known,
-            }
-        })?;
+        let resource = self.find_resource(resource)?;
         self.step_process(id, Input::Acquire { resource }, facts);
         Ok(id)
     }

@@ -105,6 +105,7 @@ impl Oracle {
                 Event::LeaseGranted { .. }
                 | Event::LeaseExpired { .. }
                 | Event::LeaseReleased { .. }
+                | Event::ResourceOpened { .. }
                     if news =>
                 {
                     self.ledger.push(event.clone());
@@ -230,6 +231,10 @@ impl Oracle {
                 if held.get(resource) == Some(&(*worker, *token)) {
                     held.remove(resource);
                 }
+                true
+            }
+            Event::ResourceOpened { resource } => {
+                held.remove(resource);
                 true
             }
             _ => true,

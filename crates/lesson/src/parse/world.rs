@@ -28,6 +28,9 @@ const KEYS: &[&str] = &[
     "start",
     "lease",
     "renew",
+    "grace",
+    "lock_delay",
+    "lease_table",
     "answer_timeout",
     "work",
     "store_delay",
@@ -171,6 +174,9 @@ impl Reader<'_, '_, '_> {
                 setup.renew_every = span(value)?;
                 self.renew_given = true;
             }
+            "grace" => setup.grace = span(value)?,
+            "lock_delay" => setup.lock_delay = span(value)?,
+            "lease_table" => setup.table_in_memory = in_memory(&text(value)?)?,
             "answer_timeout" => setup.answer_timeout = span(value)?,
             "work" => setup.work = span(value)?,
             "store_delay" => setup.store_delay = span(value)?,
@@ -256,6 +262,9 @@ impl Reader<'_, '_, '_> {
             match field.as_str() {
                 "lease" => setup.lease = defaults.lease,
                 "renew" => setup.renew_every = defaults.renew_every,
+                "grace" => setup.grace = Duration::ZERO,
+                "lock_delay" => setup.lock_delay = Duration::ZERO,
+                "lease_table" => setup.table_in_memory = false,
                 "answer_timeout" => setup.answer_timeout = defaults.answer_timeout,
                 "work" => setup.work = defaults.work,
                 "store_delay" => setup.store_delay = defaults.store_delay,
@@ -393,6 +402,20 @@ fn percent(value: &Value) -> Result<u32, Trouble> {
         Ok(ppm)
     } else {
         Err(wrong())
+    }
+}
+
+fn in_memory(word: &str) -> Result<bool, Trouble> {
+    match word {
+        "durable" => Ok(false),
+        "memory" => Ok(true),
+        other => Err(Trouble::new(
+            format!(
+                "the table of leases cannot be kept in `{}`",
+                words::shorten(other)
+            ),
+            "write \"durable\" or \"memory\"",
+        )),
     }
 }
 

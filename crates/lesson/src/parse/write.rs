@@ -23,6 +23,9 @@ pub fn world_block(setup: &Setup) -> String {
         after_first_election,
         lease,
         renew_every,
+        grace,
+        lock_delay,
+        table_in_memory,
         answer_timeout,
         work,
         store_delay,
@@ -66,6 +69,8 @@ pub fn world_block(setup: &Setup) -> String {
     for (key, given, default) in [
         ("lease", lease, plain.lease),
         ("renew", renew_every, Duration(third.max(1))),
+        ("grace", grace, plain.grace),
+        ("lock_delay", lock_delay, plain.lock_delay),
         ("answer_timeout", answer_timeout, plain.answer_timeout),
         ("work", work, plain.work),
         ("store_delay", store_delay, plain.store_delay),
@@ -75,6 +80,7 @@ pub fn world_block(setup: &Setup) -> String {
     ] {
         block.add(key, *given != default, span(given));
     }
+    block.add("lease_table", *table_in_memory, quoted("memory"));
     let latency = [latency_min, latency_max];
     let is_plain = latency == [&plain.latency_min, &plain.latency_max];
     block.add("latency", !is_plain, list(latency.map(|s| SpanText(*s))));

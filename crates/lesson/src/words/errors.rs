@@ -49,6 +49,7 @@ const COMMANDS: &[&str] = &[
     "put",
     "acquire",
     "release",
+    "raise",
     "campaign",
     "ring",
     "transfer",
@@ -409,6 +410,10 @@ pub fn setup_error(error: &SetupError) -> Trouble {
             format!("{field} cannot be {} parts per million", given),
             "write 0% to 100%",
         ),
+        SetupError::TableInMemory { servers } => Trouble::new(
+            format!("with {servers} servers the others have the table"),
+            "write servers = 1, or leave lease_table out",
+        ),
         SetupError::ElectionFixed { given, servers } => Trouble::new(
             format!("election_fixed has {given} timeouts for {servers} servers"),
             "write one timeout for each server, or leave it out",
@@ -453,6 +458,7 @@ pub fn setup_error_field(error: &SetupError) -> &str {
         | SetupError::Count { field, .. } => field,
         SetupError::Ppm { field, .. } => field.trim_end_matches("_ppm"),
         SetupError::NameTwice { .. } => "workers",
+        SetupError::TableInMemory { .. } => "lease_table",
         SetupError::ElectionFixed { .. } => "election_fixed",
         SetupError::Switch { given } => given,
         SetupError::SwitchPosition { switch, .. } => switch.name(),

@@ -398,6 +398,19 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             let (worker, thing) = (name(worker), thing(resource));
             format!("By {who}'s log, {worker}'s lease of {thing}, token {token}, has expired.")
         }
+        Event::ResourceClosed { resource } => {
+            format!("By {who}'s log, nobody gets {} for now.", thing(resource))
+        }
+        Event::ResourceOpened { resource } => {
+            format!("By {who}'s log, {} can be held again.", thing(resource))
+        }
+        Event::TableLost => format!("{who} has lost its table: it knows of no lease any more."),
+        Event::TokenRaised { resource, to } => {
+            format!(
+                "By {who}'s log, the next token of {} is above {to}.",
+                thing(resource)
+            )
+        }
         Event::RequestRepeated { asker, request } => {
             format!(
                 "{who} has seen request {request} of {} and only answers it again.",
@@ -577,6 +590,10 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             )
         }
         Event::JeopardyEnded { resource } => format!("{who} is sure of {} again.", thing(resource)),
+        Event::GraceBegan { resource, token } => {
+            let thing = thing(resource);
+            format!("{who} is past its deadline for {thing}, token {token}. It waits and asks on.")
+        }
         Event::LeaseLapsed { resource, token } => {
             let thing = thing(resource);
             format!("{who} stops using {thing}, token {token}: its own deadline has passed.")
@@ -589,6 +606,9 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         }
         Event::LeaseGivenBack { resource, token } => {
             format!("{who} gives back {}, token {token}.", thing(resource))
+        }
+        Event::ReleaseConfirmed { resource } => {
+            format!("{who} hears that the service has {} back.", thing(resource))
         }
         Event::StoppedWaiting { resource } => {
             format!("{who} no longer waits for {}.", thing(resource))
@@ -903,10 +923,22 @@ fn entry(entry: &EntryKind, names: &Names) -> String {
                 names.resource(*resource)
             )
         }
+        EntryKind::DropWaiter { worker, resource } => {
+            format!(
+                "{} loses its place for {}",
+                names.name(*worker),
+                names.resource(*resource)
+            )
+        }
         EntryKind::Expire { resource, token } => {
             format!("{}, token {token}, expires", names.resource(*resource))
         }
         EntryKind::Register { client } => format!("{} opens a session", names.name(*client)),
+        EntryKind::Open { resource } => format!("{} opens", names.resource(*resource)),
+        EntryKind::TableLost => "the table of leases is lost".to_owned(),
+        EntryKind::Raise { resource, to } => {
+            format!("tokens of {} go on above {to}", names.resource(*resource))
+        }
         EntryKind::Put { client, key, value } => {
             format!("{} puts {key} = {}", names.name(*client), quoted(value))
         }

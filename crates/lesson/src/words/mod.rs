@@ -180,6 +180,7 @@ pub const fn timer_kind(timer: TimerKind) -> &'static str {
         TimerKind::Ask => "time to ask for the lease",
         TimerKind::Renew => "time to renew",
         TimerKind::RenewTimeout => "a renewal is unanswered",
+        TimerKind::ReleaseTimeout => "a release is unanswered",
         TimerKind::Deadline => "its own deadline",
         TimerKind::Work => "the work between check and send is done",
         TimerKind::WriteTimeout => "a write is unanswered",

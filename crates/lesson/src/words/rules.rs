@@ -118,6 +118,13 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::ExpiryIsLogged => "An expiry takes effect through the log, like a grant.",
         Rule::ReleaseByHolder => "The holder may give the lease back before its time.",
         Rule::LeaveQueue => "Who waits may stop waiting.",
+        Rule::WaiterMustBeHeard => "Who waits and falls silent for a lease loses its place.",
+        Rule::LockDelay => "After an expiry the resource rests for the lock-delay.",
+        Rule::TableInMemory => "Who keeps its table in memory has none after a start.",
+        Rule::StartupQuarantine => {
+            "Who does not know what it granted waits for a lease before it grants."
+        }
+        Rule::OperatorRaises => "Tokens go on above the highest that an operator knows of.",
         Rule::NewLeaderRearmsLeases => "A new leader gives every lease its full time again.",
         Rule::PutIsApplied => "A committed put sets its key.",
         Rule::WorkerAsksForLease => "Who wants the resource asks the service for its lease.",
@@ -130,6 +137,9 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::JeopardyWithoutEvidence => "An unanswered renewal puts the holder in doubt.",
         Rule::EvidenceEndsJeopardy => "A confirmed renewal ends the doubt.",
         Rule::OwnDeadlinePassed => "A holder stops by itself when its own deadline passes.",
+        Rule::GraceAfterDeadline => {
+            "Past its deadline a holder does nothing, and may be confirmed until its grace ends."
+        }
         Rule::ToldItIsLost => "A holder that is told so stops.",
         Rule::GiveBack => "A holder gives back what it no longer needs.",
         Rule::CheckOwnDeadline => "A check looks at one's own deadline; it cannot see the truth.",
@@ -200,7 +210,7 @@ pub const fn switch(switch: Switch) -> &'static str {
         Switch::RenewQuorumRound => "A renewal waits until a majority confirms the leader.",
         Switch::FailoverExtendsLeases => "A new leader gives every lease its full time again.",
         Switch::ConservativeDeadline => "A holder counts its lease from when it asked.",
-        Switch::MonotonicDeadline => "A holder counts on a clock that cannot jump.",
+        Switch::MonotonicDeadline => "Leases are counted on clocks that cannot jump.",
         Switch::DriftBound => "Leases are counted shorter by what clocks may differ.",
         Switch::ReadindexQuorumRound => "A read waits until a majority confirms the leader.",
         Switch::ReadAfterOwnCommit => "A new leader commits an entry of its own before it reads.",
@@ -209,6 +219,11 @@ pub const fn switch(switch: Switch) -> &'static str {
         }
         Switch::LeaseFromSendTime => "A leader's lease for reads counts from when it asked.",
         Switch::SessionFloor => "A client is not shown less than it has seen.",
+        Switch::LockDelay => "After an expiry nobody gets the resource for the lock-delay.",
+        Switch::StartupQuarantine => {
+            "A service that has lost its table grants nothing for one lease."
+        }
+        Switch::WaiterSession => "Who waits must be heard of now and then, or loses its place.",
         Switch::CheckBeforeWrite => "A worker looks at its lease before it writes.",
         Switch::Jeopardy => {
             "A holder whose renewals go unanswered is in doubt, and does not write."
