@@ -559,6 +559,9 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::Resumed { .. }
         | Event::Crashed { .. }
         | Event::Restarted { .. }
+        | Event::DiskActed { .. }
+        | Event::DiskFailed { .. }
+        | Event::TailDamaged { .. }
         | Event::LinkCut { .. }
         | Event::LinkHealed { .. }
         | Event::LatencySet { .. }
@@ -578,6 +581,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::BecameLeader { .. }
         | Event::SteppedDown { .. }
         | Event::EntriesRemoved { .. }
+        | Event::LogRepaired { .. }
         | Event::AppendRefused { .. }
         | Event::LeaseGranted { .. }
         | Event::WaiterQueued { .. }
@@ -613,6 +617,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::WriteAccepted { .. }
         | Event::WriteRefused { .. }
         | Event::StaleWriteObserved { .. }
+        | Event::WriteRepeated { .. }
         | Event::RequestSent { .. }
         | Event::RequestEnded { .. }
         | Event::InvariantBroken { .. } => true,

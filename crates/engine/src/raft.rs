@@ -6,6 +6,7 @@
 //!
 //! Where Raft and libraries differ we follow the paper: a stale append is answered with the higher term.
 
+mod damage;
 mod election;
 mod leases;
 mod log;
@@ -14,6 +15,7 @@ mod reads;
 mod replication;
 mod search;
 
+pub use damage::Damage;
 pub use log::{Entry, Log};
 pub use membership::Config;
 
@@ -22,6 +24,7 @@ use crate::process::{Cx, DiskWrite, Effect, Input, Message as Envelope, Recorder
 use crate::registry::Registry;
 use crate::rule::Rule;
 use crate::setup::Setup;
+use crate::store::Scope;
 use crate::switch::Switch;
 use crate::units::{
     Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, ResourceId, Term, Token,
@@ -79,6 +82,11 @@ pub enum Message {
         /// None: it does not lead.
         index: Option<LogIndex>,
     },
+    /// Instead of a refusal: an entry that it had acknowledged cannot be read, and its log ends at `upto`.
+    Damaged {
+        term: Term,
+        upto: LogIndex,
+    },
 }
 
 impl Message {
@@ -91,7 +99,7 @@ impl Message {
             Self::PreVoteAnswer { .. } => MessageKind::PreVoteAnswer,
             Self::Append { entries, .. } if entries.is_empty() => MessageKind::Heartbeat,
             Self::Append { .. } => MessageKind::Append,
-            Self::AppendAnswer { .. } => MessageKind::AppendAnswer,
+            Self::AppendAnswer { .. } | Self::Damaged { .. } => MessageKind::AppendAnswer,
             Self::ReadIndex { .. } => MessageKind::ReadIndex,
             Self::ReadIndexAnswer { .. } => MessageKind::ReadIndexAnswer,
         }
@@ -106,6 +114,7 @@ impl Message {
             | Self::Append { term, .. }
             | Self::AppendAnswer { term, .. }
             | Self::ReadIndex { term, .. }
+            | Self::Damaged { term, .. }
             | Self::ReadIndexAnswer { term, .. } => *term,
         }
     }
@@ -188,6 +197,8 @@ pub struct ServerDisk {
     pub term: Term,
     pub voted_for: Option<ProcessId>,
     pub log: Log,
+    /// The entry behind the log's end that could not be read, ever since.
+    pub damage: Option<Damage>,
 }
 
 /// A write handed to the disk: what is durable once its sync has ended.
@@ -206,6 +217,7 @@ pub struct Server {
     term: Term,
     voted_for: Option<ProcessId>,
     log: Log,
+    damage: Option<Damage>,
     commit: LogIndex,
     applied: LogIndex,
     role: Role,
@@ -233,6 +245,9 @@ impl Server {
             term: disk.term,
             voted_for: disk.voted_for,
             log: disk.log.clone(),
+            damage: disk
+                .damage
+                .filter(|damage| !damage.is_repaired_by(&disk.log)),
             commit: LogIndex(0),
             applied: LogIndex(0),
             role: Role::Follower { leader: None },
@@ -379,9 +394,9 @@ impl Server {
                 self.writer.on_timeout(authority, cx);
             }
             Input::Synced { writes } => self.on_synced(writes, cx),
-            Input::Write { store, value } => {
+            Input::Write(job) => {
                 let authority = self.authority();
-                self.writer.on_write(store, value, authority, cx);
+                self.writer.on_write(job, authority, cx);
             }
             Input::Campaign => self.on_campaign(cx),
             Input::Timer(
@@ -480,6 +495,7 @@ impl Server {
         Authority {
             verdict,
             token: Token(self.term.0),
+            scope: Scope::Term,
             resource: None,
             rule: Rule::CheckOwnRole,
         }

@@ -69,6 +69,8 @@ pub struct Setup {
     pub lease_reads: bool,
     /// How many clients' sessions the service keeps; 0 for all, and then none needs to be opened.
     pub sessions_max: u32,
+    /// How often a write is sent before its outcome is called unknown.
+    pub write_attempts: u32,
     /// Switches that do not start on.
     pub switches: Vec<(String, String)>,
 }
@@ -105,6 +107,7 @@ impl Default for Setup {
             client_attempts: 4,
             lease_reads: false,
             sessions_max: 0,
+            write_attempts: 1,
             switches: Vec::new(),
         }
     }
@@ -153,6 +156,7 @@ pub enum SetupError {
         servers: u8,
     },
     Attempts {
+        field: &'static str,
         given: u32,
     },
     Switch {
@@ -203,10 +207,13 @@ impl Setup {
                 return Err(SetupError::Ppm { field, given });
             }
         }
-        if !(1..=100).contains(&self.client_attempts) {
-            return Err(SetupError::Attempts {
-                given: self.client_attempts,
-            });
+        for (field, given) in [
+            ("client_attempts", self.client_attempts),
+            ("write_attempts", self.write_attempts),
+        ] {
+            if !(1..=100).contains(&given) {
+                return Err(SetupError::Attempts { field, given });
+            }
         }
         self.positions()?;
         Ok(names)

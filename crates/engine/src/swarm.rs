@@ -334,6 +334,7 @@ impl Swarm {
             process,
             store,
             value,
+            op: None,
         })
     }
 

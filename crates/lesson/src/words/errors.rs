@@ -34,6 +34,7 @@ const COMMANDS: &[&str] = &[
     "resume",
     "crash",
     "restart",
+    "disk",
     "partition",
     "cut",
     "heal",
@@ -225,6 +226,18 @@ pub fn command_error(error: &CommandError) -> Trouble {
             format!("{name} is down and cannot do this"),
             format!("start it first: restart {name}"),
         ),
+        CommandError::DurableAtOnce { name } => Trouble::new(
+            format!("what {name} writes is on its disk at once"),
+            "give the world a sync time, as in sync = \"10ms\"",
+        ),
+        CommandError::NotOnDisk { name } => Trouble::new(
+            format!("{name}'s disk has nothing of that to lose"),
+            "let it store something first",
+        ),
+        CommandError::NoBackup { name } => Trouble::new(
+            format!("there is no copy of {name}'s disk"),
+            format!("make one before: disk {name} backup"),
+        ),
         CommandError::NoSuchMessage { message } => Trouble::new(
             format!("no message {message} is on its way"),
             "name one that is in flight now: its link, then its number on that link",
@@ -266,6 +279,9 @@ pub fn command_error_name(error: &CommandError) -> Option<&str> {
         | CommandError::NotCrashed { name }
         | CommandError::Crashed { name }
         | CommandError::NoSuchTimer { name, .. }
+        | CommandError::DurableAtOnce { name }
+        | CommandError::NotOnDisk { name }
+        | CommandError::NoBackup { name }
         | CommandError::SameProcess { name } => Some(name),
         CommandError::NoSuchMessage { .. }
         | CommandError::Range { .. }
@@ -347,10 +363,9 @@ pub fn setup_error(error: &SetupError) -> Trouble {
             format!("election_fixed has {given} timeouts for {servers} servers"),
             "write one timeout for each server, or leave it out",
         ),
-        SetupError::Attempts { given } => Trouble::new(
-            format!("client_attempts cannot be {given}"),
-            "write 1 to 100",
-        ),
+        SetupError::Attempts { field, given } => {
+            Trouble::new(format!("{field} cannot be {given}"), "write 1 to 100")
+        }
         SetupError::Switch { given } => {
             let names: Vec<&str> = Switch::ALL.iter().map(|switch| switch.name()).collect();
             let remedy = nearest(given, names.iter().copied()).map_or_else(
@@ -378,11 +393,11 @@ pub fn setup_error_field(error: &SetupError) -> &str {
         SetupError::TooMany { field, .. }
         | SetupError::Name { field, .. }
         | SetupError::Span { field, .. }
+        | SetupError::Attempts { field, .. }
         | SetupError::Range { field, .. } => field,
         SetupError::Ppm { field, .. } => field.trim_end_matches("_ppm"),
         SetupError::NameTwice { .. } => "workers",
         SetupError::ElectionFixed { .. } => "election_fixed",
-        SetupError::Attempts { .. } => "client_attempts",
         SetupError::Switch { given } => given,
         SetupError::SwitchPosition { switch, .. } => switch.name(),
     }
