@@ -12,7 +12,7 @@ use crate::raft::ChangeRefusal;
 use crate::setup::Kind;
 use crate::switch::{Position, Switch};
 use crate::text::{Expected, ParseError, PercentText, Quoted, Words, serde_as_text};
-use crate::units::{Duration, SpanText, Token};
+use crate::units::{Duration, OpId, SpanText, Token};
 
 /// A message by its link and its number on that link: `s1>s2#17`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +41,11 @@ pub enum Command {
     },
     Restart {
         process: String,
+    },
+    /// `disk s1 stall 300ms`, `disk s2 lose tail 1`, …
+    Disk {
+        process: String,
+        act: DiskAct,
     },
     /// `partition s1 A | s2 s3 B`: cuts every link between the groups, both ways.
     Partition {
@@ -98,11 +103,12 @@ pub enum Command {
         process: String,
         micros: i64,
     },
-    /// `write A orders "charge 7"`: check, work, send.
+    /// `write A orders "charge 7"`: check, work, send. `… op 77`: as operation 77, which takes effect once.
     Write {
         process: String,
         store: String,
         value: String,
+        op: Option<OpId>,
     },
     /// `put c1 x "5"`: a client's request to the service.
     Put {
@@ -179,6 +185,26 @@ pub enum ChangeText {
     Reconfigure { servers: Vec<String> },
 }
 
+/// What happens to a disk. What loses content is done while its process is crashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DiskAct {
+    /// Syncs under way and new ones end that much later.
+    Stall(Duration),
+    /// The next write to it fails.
+    Fail,
+    LoseVote,
+    /// Term and vote, as if their file were gone.
+    LoseTerm,
+    /// The last entries of the log, without a trace.
+    LoseTail(u64),
+    /// The last entry of the log fails its checksum, and its server sees that at the next start.
+    CorruptTail,
+    Wipe,
+    /// Its content is remembered, to be put back later.
+    Backup,
+    Restore,
+}
+
 /// Why a command cannot be carried out; the world has not changed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CommandError {
@@ -212,6 +238,17 @@ pub enum CommandError {
     },
     /// It is crashed, and cannot do this.
     Crashed {
+        name: String,
+    },
+    /// Its disk has no sync time: nothing is ever under way to it.
+    DurableAtOnce {
+        name: String,
+    },
+    /// Its disk does not have what should be lost.
+    NotOnDisk {
+        name: String,
+    },
+    NoBackup {
         name: String,
     },
     /// No such message is on its way.
@@ -302,6 +339,7 @@ impl fmt::Display for Command {
             Self::Resume { process } => write!(f, "resume {process}"),
             Self::Crash { process } => write!(f, "crash {process}"),
             Self::Restart { process } => write!(f, "restart {process}"),
+            Self::Disk { process, act } => write!(f, "disk {process} {act}"),
             Self::Partition { groups } => {
                 let groups: Vec<String> = groups.iter().map(|g| g.join(" ")).collect();
                 write!(f, "partition {}", groups.join(" | "))
@@ -340,7 +378,11 @@ impl fmt::Display for Command {
                 process,
                 store,
                 value,
-            } => write!(f, "write {process} {store} {}", Quoted(value)),
+                op,
+            } => {
+                write!(f, "write {process} {store} {}", Quoted(value))?;
+                op.map_or(Ok(()), |op| write!(f, " op {op}"))
+            }
             Self::Put { client, key, value } => write!(f, "put {client} {key} {}", Quoted(value)),
             Self::Get {
                 client,
@@ -384,6 +426,22 @@ impl fmt::Display for Command {
     }
 }
 
+impl fmt::Display for DiskAct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stall(by) => write!(f, "stall {}", SpanText(*by)),
+            Self::Fail => f.write_str("fail"),
+            Self::LoseVote => f.write_str("lose vote"),
+            Self::LoseTerm => f.write_str("lose term"),
+            Self::LoseTail(count) => write!(f, "lose tail {count}"),
+            Self::CorruptTail => f.write_str("corrupt tail"),
+            Self::Wipe => f.write_str("wipe"),
+            Self::Backup => f.write_str("backup"),
+            Self::Restore => f.write_str("restore"),
+        }
+    }
+}
+
 impl FromStr for Command {
     type Err = ParseError;
 
@@ -417,6 +475,10 @@ fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
         },
         "restart" => Command::Restart {
             process: words.name()?,
+        },
+        "disk" => Command::Disk {
+            process: words.name()?,
+            act: disk_act(words)?,
         },
         "partition" => Command::Partition {
             groups: groups(words)?,
@@ -480,6 +542,11 @@ fn read(words: &mut Words<'_>) -> Result<Command, ParseError> {
             process: words.name()?,
             store: words.name()?,
             value: words.quoted()?,
+            op: if words.take("op") {
+                Some(OpId(words.number()?))
+            } else {
+                None
+            },
         },
         "put" => Command::Put {
             client: words.name()?,
@@ -557,6 +624,29 @@ fn get(words: &mut Words<'_>) -> Result<Command, ParseError> {
         key,
         at,
         stale,
+    })
+}
+
+fn disk_act(words: &mut Words<'_>) -> Result<DiskAct, ParseError> {
+    const ACTS: Expected = Expected::OneOf("stall, fail, lose, corrupt, wipe, backup, restore");
+    const PARTS: Expected = Expected::OneOf("vote, term, tail");
+    Ok(match words.next(ACTS)? {
+        "stall" => DiskAct::Stall(words.span()?),
+        "fail" => DiskAct::Fail,
+        "lose" => match words.next(PARTS)? {
+            "vote" => DiskAct::LoseVote,
+            "term" => DiskAct::LoseTerm,
+            "tail" => DiskAct::LoseTail(words.number()?),
+            _ => return Err(words.error_before(PARTS)),
+        },
+        "corrupt" => {
+            words.word("tail")?;
+            DiskAct::CorruptTail
+        }
+        "wipe" => DiskAct::Wipe,
+        "backup" => DiskAct::Backup,
+        "restore" => DiskAct::Restore,
+        _ => return Err(words.error_before(ACTS)),
     })
 }
 
@@ -646,6 +736,15 @@ mod tests {
             "resume A",
             "crash s2",
             "restart s2",
+            "disk s1 stall 300ms",
+            "disk s1 fail",
+            "disk s2 lose vote",
+            "disk s2 lose term",
+            "disk s2 lose tail 2",
+            "disk s2 corrupt tail",
+            "disk s2 wipe",
+            "disk s1 backup",
+            "disk s1 restore",
             "partition s1 A | s2 s3 B",
             "cut s1 -> s2",
             "cut s1 <-> s2",
@@ -661,6 +760,7 @@ mod tests {
             "clock A rate -0.5%",
             "clock A jump -2s",
             "write A orders \"charge 7\"",
+            "write A orders \"charge 7\" op 77",
             "write A orders \"say \\\"hi\\\" \\\\ there\"",
             "put c1 x \"5\"",
             "get c1 x",
@@ -715,6 +815,13 @@ mod tests {
         check("get c1 x from s1", 10, Expected::EndOfLine);
         check("set fence maybe", 11, Expected::Position(Switch::Fence));
         check("set fens off", 5, Expected::Switch);
+        check(
+            "disk s1 burn",
+            9,
+            Expected::OneOf("stall, fail, lose, corrupt, wipe, backup, restore"),
+        );
+        check("disk s1 lose tail", 18, Expected::Number);
+        check("write A orders \"x\" op", 22, Expected::Number);
         check("drop s1>s2", 6, Expected::Message);
         check("ring s1 bell", 9, Expected::OneOf(TimerKind::WORDS));
         check("write A orders \"charge", 16, Expected::Quoted);

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use crate::command::{Command, CommandError};
+use crate::command::{Command, CommandError, DiskAct};
 use crate::monitor::{Invariant, Reason};
 use crate::raft::Config;
 use crate::rule::Rule;
 use crate::switch::{Position, Switch};
 use crate::units::{
-    Duration, LocalTime, LogIndex, ProcessId, RequestId, ResourceId, SimTime, StepNumber, Term,
-    Token,
+    Duration, LocalTime, LogIndex, OpId, ProcessId, RequestId, ResourceId, SimTime, StepNumber,
+    Term, Token,
 };
 
 /// A message by its link and its number on that link.
@@ -196,6 +196,8 @@ pub enum DropReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VoteRefusal {
     OldTerm,
+    /// Its own last entry cannot be read, and no leader has repaired it yet.
+    LogDamaged,
     VotedFor(ProcessId),
     /// This leader, perhaps itself, was heard within the shortest election timeout: no answer is sent.
     LeaderFresh(ProcessId),
@@ -313,6 +315,19 @@ pub enum Event {
     },
     Restarted {
         process: ProcessId,
+    },
+    DiskActed {
+        process: ProcessId,
+        act: DiskAct,
+    },
+    /// A write to disk failed, which its process does not survive.
+    DiskFailed {
+        process: ProcessId,
+    },
+    /// It starts without the entry at `index`, which its disk cannot read any more.
+    TailDamaged {
+        process: ProcessId,
+        index: LogIndex,
     },
     LinkCut {
         from: ProcessId,
@@ -455,6 +470,10 @@ pub enum Event {
     },
     EntriesRemoved {
         from: LogIndex,
+    },
+    /// A leader has put back what could not be read at `index`, or what took its place.
+    LogRepaired {
+        index: LogIndex,
     },
     AppendRefused {
         leader: ProcessId,
@@ -767,6 +786,12 @@ pub enum Event {
         highest: Token,
         value: Arc<str>,
     },
+    /// Its operation had taken effect before: answered again, and nothing written.
+    WriteRepeated {
+        from: ProcessId,
+        token: Token,
+        op: OpId,
+    },
     /// Accepted, and counted as one that enforcement would refuse.
     StaleWriteObserved {
         from: ProcessId,
@@ -816,6 +841,9 @@ impl Event {
             Self::Resumed { .. } => "resumed",
             Self::Crashed { .. } => "crashed",
             Self::Restarted { .. } => "restarted",
+            Self::DiskActed { .. } => "disk-acted",
+            Self::DiskFailed { .. } => "disk-failed",
+            Self::TailDamaged { .. } => "tail-damaged",
             Self::LinkCut { .. } => "link-cut",
             Self::LinkHealed { .. } => "link-healed",
             Self::LatencySet { .. } => "latency-set",
@@ -850,6 +878,7 @@ impl Event {
             Self::HeartbeatsSent { .. } => "heartbeats-sent",
             Self::EntryAppended { .. } => "entry-appended",
             Self::EntriesStored { .. } => "entries-stored",
+            Self::LogRepaired { .. } => "log-repaired",
             Self::EntriesRemoved { .. } => "entries-removed",
             Self::AppendRefused { .. } => "append-refused",
             Self::AppendMatched { .. } => "append-matched",
@@ -917,6 +946,7 @@ impl Event {
             Self::WriteChecked { .. } => "write-checked",
             Self::WriteAccepted { .. } => "write-accepted",
             Self::WriteRefused { .. } => "write-refused",
+            Self::WriteRepeated { .. } => "write-repeated",
             Self::StaleWriteObserved { .. } => "stale-write-observed",
             Self::RequestSent { .. } => "request-sent",
             Self::RequestEnded { .. } => "request-ended",

@@ -571,6 +571,9 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::Resumed { .. }
         | Event::Crashed { .. }
         | Event::Restarted { .. }
+        | Event::DiskActed { .. }
+        | Event::DiskFailed { .. }
+        | Event::TailDamaged { .. }
         | Event::LinkCut { .. }
         | Event::LinkHealed { .. }
         | Event::LatencySet { .. }
@@ -592,6 +595,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::HandoverBegan { .. }
         | Event::HandoverGivenUp { .. }
         | Event::EntriesRemoved { .. }
+        | Event::LogRepaired { .. }
         | Event::AppendRefused { .. }
         | Event::ConfigAdopted { .. }
         | Event::LogCompacted { .. }
@@ -636,6 +640,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::WriteAccepted { .. }
         | Event::WriteRefused { .. }
         | Event::StaleWriteObserved { .. }
+        | Event::WriteRepeated { .. }
         | Event::RequestSent { .. }
         | Event::RequestEnded { .. }
         | Event::InvariantBroken { .. } => true,

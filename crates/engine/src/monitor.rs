@@ -14,11 +14,11 @@ use crate::registry::Op;
 use crate::rule::Rule;
 use crate::setup::Kind;
 use crate::shared::Shared;
-use crate::store::{Store, WriteRecord};
+use crate::store::{Scope, Store, WriteRecord};
 use crate::switch::Switch;
 use crate::units::{
-    Duration, LogIndex, ProcessId, ProcessSet, RequestId, ResourceId, SimTime, StepNumber, Term,
-    Token,
+    Duration, LogIndex, OpId, ProcessId, ProcessSet, RequestId, ResourceId, SimTime, StepNumber,
+    Term, Token,
 };
 use crate::world::World;
 
@@ -66,6 +66,8 @@ invariants! {
     LinearizableReads = "linearizable-reads", "dissertation §6.4; Herlihy and Wing 1990";
     /// A client reads no older state than one it has seen.
     MonotonicReads = "monotonic-reads", "dissertation §6.4.1; Terry et al. 1994: session guarantees";
+    /// An operation with a number takes effect once at a store.
+    OneEffect = "one-effect", "seed: idempotent effects; dissertation §6.3";
     /// A put that was answered with accepted stays in every later leader's log.
     NoLostWrite = "no-lost-write", "Raft §8";
 }
@@ -150,6 +152,12 @@ pub enum Reason {
         index: LogIndex,
         seen: LogIndex,
     },
+    EffectTwice {
+        store: ProcessId,
+        op: OpId,
+        first: ProcessId,
+        second: ProcessId,
+    },
     WriteLost {
         client: ProcessId,
         request: RequestId,
@@ -204,6 +212,7 @@ struct Acknowledged {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct HighestAccepted {
     store: ProcessId,
+    scope: Scope,
     token: Token,
     from: ProcessId,
 }
@@ -334,9 +343,12 @@ impl Monitors {
                     let workers = world.names().of_kind(Kind::Worker);
                     found.extend(workers.filter_map(|id| own_deadline_outlives(world, id)));
                 }
-                Event::WriteAccepted { from, token, .. }
-                | Event::StaleWriteObserved { from, token, .. } => {
-                    found.extend(self.on_accepted(id, *from, *token));
+                Event::WriteAccepted { .. } | Event::StaleWriteObserved { .. } => {
+                    let writes = world.store(id).map(Store::writes);
+                    if let Some((write, earlier)) = writes.and_then(<[_]>::split_last) {
+                        found.extend(self.on_accepted(id, write));
+                        found.extend(effect_twice(id, write, earlier));
+                    }
                 }
                 Event::Checked { .. }
                 | Event::GrantTooLate { .. }
@@ -664,26 +676,42 @@ impl Monitors {
         ))
     }
 
-    fn on_accepted(&mut self, store: ProcessId, from: ProcessId, token: Token) -> Found {
-        let Some(highest) = self.highest.iter_mut().find(|h| h.store == store) else {
-            self.highest.push(HighestAccepted { store, token, from });
-            return None;
+    fn on_accepted(&mut self, store: ProcessId, write: &WriteRecord) -> Found {
+        // Tokens of different leases count each on its own; a write under none is older than any.
+        let within = |h: &&HighestAccepted| {
+            h.store == store && (write.scope == Scope::Nothing || h.scope == write.scope)
         };
-        if highest.token <= token {
-            (highest.token, highest.from) = (token, from);
-            return None;
-        }
-        let (highest, highest_from) = (highest.token, highest.from);
+        let highest = self.highest.iter().filter(within).max_by_key(|h| h.token);
+        let broken = highest.filter(|h| write.token < h.token).copied();
+        self.raise(store, write);
+        let highest = broken?;
         Some((
             Invariant::NoOlderToken,
             Reason::OlderTokenAccepted {
                 store,
-                from,
-                token,
-                highest,
-                highest_from,
+                from: write.from,
+                token: write.token,
+                highest: highest.token,
+                highest_from: highest.from,
             },
         ))
+    }
+
+    fn raise(&mut self, store: ProcessId, write: &WriteRecord) {
+        let (scope, token, from) = (write.scope, write.token, write.from);
+        let same = |h: &&mut HighestAccepted| (h.store, h.scope) == (store, scope);
+        match self.highest.iter_mut().find(same) {
+            Some(highest) if highest.token <= token => {
+                (highest.token, highest.from) = (token, from);
+            }
+            Some(_) => {}
+            None => self.highest.push(HighestAccepted {
+                store,
+                scope,
+                token,
+                from,
+            }),
+        }
     }
 
     /// What a store's crash took before it was durable was never accepted for good: nobody was told.
@@ -692,10 +720,8 @@ impl Monitors {
             return;
         };
         self.highest.retain(|highest| highest.store != store);
-        let kept = writes.iter().filter(|write| write.verdict.is_accepted());
-        if let Some(WriteRecord { token, from, .. }) = kept.max_by_key(|write| write.token) {
-            let (token, from) = (*token, *from);
-            self.highest.push(HighestAccepted { store, token, from });
+        for write in writes.iter().filter(|write| write.verdict.is_accepted()) {
+            self.raise(store, write);
         }
     }
 
@@ -820,6 +846,20 @@ const fn put_of(op: &Op) -> Option<(ProcessId, RequestId)> {
     } else {
         None
     }
+}
+
+/// An operation that had taken effect at the store before.
+fn effect_twice(store: ProcessId, write: &WriteRecord, earlier: &[WriteRecord]) -> Found {
+    let op = write.op?;
+    let mut effects = earlier.iter().filter(|w| w.verdict.is_accepted());
+    let first = effects.find(|w| w.op == Some(op))?.from;
+    let reason = Reason::EffectTwice {
+        store,
+        op,
+        first,
+        second: write.from,
+    };
+    Some((Invariant::OneEffect, reason))
 }
 
 /// A grant just written in the ledger: its token must be higher, and the one before must be over.

@@ -18,6 +18,7 @@ use crate::units::{
     Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, Term, Token, WallTime,
 };
 use crate::worker::Worker;
+use crate::writer::Job;
 
 /// Where facts go. Chosen at compile time, so that explanation costs nothing where it is not wanted.
 pub trait Recorder {
@@ -142,10 +143,7 @@ pub enum Input {
     Synced {
         writes: u32,
     },
-    Write {
-        store: ProcessId,
-        value: Arc<str>,
-    },
+    Write(Job),
     Put {
         key: Arc<str>,
         value: Arc<str>,
@@ -204,6 +202,7 @@ pub struct Cx<'a, R> {
     pub switches: Switches,
     pub setup: &'a Setup,
     pub servers: ProcessSet,
+    pub stores: ProcessSet,
     /// How many random draws and request numbers it has used; both outlive a crash, so that neither repeats.
     pub counters: &'a mut Counters,
     pub effects: &'a mut Vec<Effect>,
@@ -342,6 +341,7 @@ mod tests {
                 switches,
                 setup: &setup,
                 servers: ProcessSet::default(),
+                stores: ProcessSet::default(),
                 counters: &mut Counters::default(),
                 effects: &mut Vec::new(),
                 recorder: &mut Silent,

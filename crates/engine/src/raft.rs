@@ -5,6 +5,7 @@
 //!
 //! Where Raft and libraries differ we follow the paper: a stale append is answered with the higher term.
 
+mod damage;
 mod election;
 mod handover;
 mod leases;
@@ -15,6 +16,7 @@ mod replication;
 mod search;
 mod snapshot;
 
+pub use damage::Damage;
 pub use log::{Entry, Log};
 pub use membership::{Change, ChangeRefusal, Config};
 pub use snapshot::Snapshot;
@@ -26,6 +28,7 @@ use crate::process::{Cx, DiskWrite, Effect, Input, Message as Envelope, Moment, 
 use crate::registry::Registry;
 use crate::rule::Rule;
 use crate::setup::Setup;
+use crate::store::Scope;
 use crate::switch::Switch;
 use crate::units::{
     Duration, LocalTime, LogIndex, ProcessId, ProcessSet, RequestId, ResourceId, Term, Token,
@@ -96,6 +99,11 @@ pub enum Message {
         /// None: it does not lead.
         index: Option<LogIndex>,
     },
+    /// Instead of a refusal: an entry that it had acknowledged cannot be read, and its log ends at `upto`.
+    Damaged {
+        term: Term,
+        upto: LogIndex,
+    },
 }
 
 impl Message {
@@ -110,7 +118,7 @@ impl Message {
             Self::Append { entries, .. } if entries.is_empty() => MessageKind::Heartbeat,
             Self::Append { .. } => MessageKind::Append,
             Self::Snapshot { .. } => MessageKind::Snapshot,
-            Self::AppendAnswer { .. } => MessageKind::AppendAnswer,
+            Self::AppendAnswer { .. } | Self::Damaged { .. } => MessageKind::AppendAnswer,
             Self::ReadIndex { .. } => MessageKind::ReadIndex,
             Self::ReadIndexAnswer { .. } => MessageKind::ReadIndexAnswer,
         }
@@ -127,6 +135,7 @@ impl Message {
             | Self::Snapshot { term, .. }
             | Self::AppendAnswer { term, .. }
             | Self::ReadIndex { term, .. }
+            | Self::Damaged { term, .. }
             | Self::ReadIndexAnswer { term, .. } => *term,
         }
     }
@@ -265,6 +274,8 @@ pub struct ServerDisk {
     /// The log begins after it.
     pub snapshot: Option<Arc<Snapshot>>,
     pub log: Log,
+    /// The entry behind the log's end that could not be read, ever since.
+    pub damage: Option<Damage>,
 }
 
 /// A write handed to the disk: what is durable once its sync has ended.
@@ -284,6 +295,7 @@ pub struct Server {
     voted_for: Option<ProcessId>,
     snapshot: Option<Arc<Snapshot>>,
     log: Log,
+    damage: Option<Damage>,
     commit: LogIndex,
     applied: LogIndex,
     role: Role,
@@ -318,6 +330,9 @@ impl Server {
             voted_for: disk.voted_for,
             snapshot,
             log: disk.log.clone(),
+            damage: disk
+                .damage
+                .filter(|damage| !damage.is_repaired_by(&disk.log)),
             commit: disk.log.start(),
             applied: disk.log.start(),
             role: Role::Follower { leader: None },
@@ -485,9 +500,9 @@ impl Server {
                 self.writer.on_timeout(authority, cx);
             }
             Input::Synced { writes } => self.on_synced(writes, cx),
-            Input::Write { store, value } => {
+            Input::Write(job) => {
                 let authority = self.authority();
-                self.writer.on_write(store, value, authority, cx);
+                self.writer.on_write(job, authority, cx);
             }
             Input::Timer(TimerKind::Transfer) => self.give_up_handover(cx),
             Input::Raise { resource, to } => self.on_raise(resource, to, cx),
@@ -595,6 +610,7 @@ impl Server {
         Authority {
             verdict,
             token: Token(self.term.0),
+            scope: Scope::Term,
             resource: None,
             rule: Rule::CheckOwnRole,
         }

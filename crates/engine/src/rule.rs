@@ -39,6 +39,7 @@ rules! {
     NetworkMayLose = "network-may-lose", "Raft §5.1: messages may be lost";
     NetworkMayDuplicate = "network-may-duplicate", "Raft §5.1: messages may come twice";
     CrashedHearsNothing = "crashed-hears-nothing", "Raft §5.5";
+    DiskErrorIsFatal = "disk-error-is-fatal", "etcd and openraft: a storage error stops the node";
     SyncMakesDurable = "sync-makes-durable", "dissertation §3.8";
     // Raft.
     ElectionTimeout = "election-timeout", "Raft §5.2";
@@ -52,6 +53,8 @@ rules! {
     HandoverHasItsTime = "handover-has-its-time", "dissertation §3.10";
     VoteOncePerTerm = "vote-once-per-term", "Raft §5.2";
     VoteForUpToDateLog = "vote-for-up-to-date-log", "Raft §5.4.1";
+    DamagedLogDoesNotVote = "damaged-log-does-not-vote", "Protocol-Aware Recovery (FAST 2018) §3; dissertation §3.8";
+    LeaderRepairs = "leader-repairs", "Protocol-Aware Recovery (FAST 2018) §3";
     MajorityElects = "majority-elects", "Raft §5.2";
     HigherTermWins = "higher-term-wins", "Raft §5.1";
     StaleTermRefused = "stale-term-refused", "Raft §5.1";
@@ -127,11 +130,14 @@ rules! {
     CheckOwnRole = "check-own-role", "seed: isolated old consensus leader reaches an external API";
     NoCheckNoWrite = "no-check-no-write", "seed: losing authority";
     WriteCarriesToken = "write-carries-token", "seed: fencing the old leader";
+    ClaimBeforeServing = "claim-before-serving", "seed: the new owner claims first; HDFS QJM newEpoch";
     StoreAnswered = "store-answered", "seed: fencing the old leader";
     NoAnswerIsUnknown = "no-answer-is-unknown", "dissertation §6.3";
     // Stores.
     FenceAcceptsNotLower = "fence-accepts-not-lower", "seed: fencing the old leader";
     FenceRefusesLower = "fence-refuses-lower", "seed: fencing the old leader";
+    FenceRefusesEqual = "fence-refuses-equal", "seed: fencing the old leader; HDFS QJM numbers each writer once";
+    OperationTakesEffectOnce = "operation-takes-effect-once", "seed: idempotent effects; dissertation §6.3";
     FenceObserves = "fence-observes", "seed: observe-only mode before enforcement";
     NoFenceAcceptsAll = "no-fence-accepts-all", "seed: fencing the old leader";
     CheckThenWrite = "check-then-write", "seed: a time-of-check to time-of-use race";

@@ -170,6 +170,7 @@ fn settings(setup: &mut Setup) -> Vec<(&'static str, &mut dyn Setting)> {
         ("client_attempts", &mut setup.client_attempts),
         ("lease_reads", &mut setup.lease_reads),
         ("sessions_max", &mut setup.sessions_max),
+        ("write_attempts", &mut setup.write_attempts),
         ("switches", &mut setup.switches),
     ]
 }

@@ -82,6 +82,8 @@ pub struct Setup {
     pub lease_reads: bool,
     /// How many clients' sessions the service keeps; 0 for all, and then none needs to be opened.
     pub sessions_max: u32,
+    /// How often a write is sent before its outcome is called unknown.
+    pub write_attempts: u32,
     /// Switches that do not start on.
     pub switches: Vec<(String, String)>,
 }
@@ -124,6 +126,7 @@ impl Default for Setup {
             client_attempts: 4,
             lease_reads: false,
             sessions_max: 0,
+            write_attempts: 1,
             switches: Vec::new(),
         }
     }
@@ -237,6 +240,7 @@ impl Setup {
         }
         for (field, given, low, high) in [
             ("client_attempts", self.client_attempts, 1, 100),
+            ("write_attempts", self.write_attempts, 1, 100),
             ("append_batch", self.append_batch, 1, 1_000),
             ("append_window", self.append_window, 0, 1_000),
         ] {

@@ -1,7 +1,8 @@
 //! The protected resource: it accepts and refuses writes, and remembers the highest token it has seen.
 //!
-//! A ticket inspector who knows only the number on the latest ticket, and needs no clock. With the
-//! fence off it only watches; where check and write are two steps, something may slip between.
+//! A ticket inspector who knows only the number on the latest ticket of each line, and needs no clock. With
+//! the fence off it only watches; where check and write are two steps, something may slip between. An
+//! operation with a number takes effect once. It keeps what was written and serves no reads.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,12 +11,25 @@ use crate::event::{Event, TimerKind};
 use crate::process::{Cx, DiskWrite, Effect, Input, Message, Recorder};
 use crate::rule::Rule;
 use crate::switch::{Position, Switch};
-use crate::units::{LocalTime, ProcessId, RequestId, Token};
+use crate::units::{LocalTime, OpId, ProcessId, RequestId, ResourceId, Token};
+
+/// Within what tokens are compared: each of these counts on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Under no lease at all: its token is 0, and older than any.
+    Nothing,
+    /// A server's term.
+    Term,
+    Lease(ResourceId),
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WriteRequest {
     pub request: RequestId,
+    pub scope: Scope,
     pub token: Token,
+    /// What it is called, so that a repetition is known as one.
+    pub op: Option<OpId>,
     pub value: Arc<str>,
 }
 
@@ -36,12 +50,15 @@ pub enum WriteVerdict {
     Refused {
         highest: Token,
     },
+    /// Its operation had taken effect before: answered as accepted, and nothing is written.
+    Repeated,
 }
 
 impl WriteVerdict {
+    /// Whether it took effect.
     #[must_use]
     pub const fn is_accepted(self) -> bool {
-        !matches!(self, Self::Refused { .. })
+        matches!(self, Self::Accepted | Self::Observed { .. })
     }
 }
 
@@ -49,31 +66,43 @@ impl WriteVerdict {
 pub struct WriteRecord {
     pub at: LocalTime,
     pub from: ProcessId,
+    pub scope: Scope,
     pub token: Token,
+    pub op: Option<OpId>,
     pub value: Arc<str>,
     pub verdict: WriteVerdict,
 }
 
-/// What becomes durable of a write: the token seen, and the write itself if accepted.
+/// What becomes durable of a write: the write itself, and with it the highest token of its scope.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoreWrite {
-    highest: Token,
     record: WriteRecord,
+    /// The token goes to disk too (`durable_fence`).
+    raises: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Store {
-    highest: Token,
+    /// By scope, each scope once.
+    highest: Vec<(Scope, Token)>,
     writes: Vec<WriteRecord>,
     /// Checked, and not yet written (`fence_atomic` off).
     checked: VecDeque<(ProcessId, WriteRequest)>,
 }
 
 impl Store {
-    /// The highest token it has seen on a write that it did not refuse; 0 for none.
+    /// The highest token it has seen, in any scope, on a write that it did not refuse; 0 for none.
     #[must_use]
-    pub const fn highest(&self) -> Token {
-        self.highest
+    pub fn highest(&self) -> Token {
+        self.highest_in(Scope::Nothing)
+    }
+
+    /// The highest token of one scope; for a write under nothing, of all.
+    #[must_use]
+    pub fn highest_in(&self, scope: Scope) -> Token {
+        let within = |s: Scope| scope == Scope::Nothing || s == scope;
+        let tokens = self.highest.iter().filter(|(s, _)| within(*s));
+        tokens.map(|(_, token)| *token).max().unwrap_or(Token(0))
     }
 
     /// All writes that came, in order, refused ones included.
@@ -83,8 +112,29 @@ impl Store {
     }
 
     pub(crate) fn write_durably(&mut self, write: &StoreWrite) {
-        self.highest = self.highest.max(write.highest);
+        if write.raises {
+            self.raise(write.record.scope, write.record.token);
+        }
         self.writes.push(write.record.clone());
+    }
+
+    fn raise(&mut self, scope: Scope, token: Token) {
+        match self.highest.iter_mut().find(|(s, _)| *s == scope) {
+            Some((_, highest)) => *highest = token.max(*highest),
+            None => self.highest.push((scope, token)),
+        }
+    }
+
+    /// The token that a write is compared with.
+    fn compared<R: Recorder>(&self, write: &WriteRequest, cx: &Cx<'_, R>) -> Token {
+        let scoped = cx.is_on(Switch::FenceScopes);
+        self.highest_in(if scoped { write.scope } else { Scope::Nothing })
+    }
+
+    /// Whether enforcement refuses it. An equal token is the same holder's, writing again.
+    fn is_stale<R: Recorder>(token: Token, highest: Token, cx: &Cx<'_, R>) -> bool {
+        let strict = !cx.is_on(Switch::FenceAllowsEqual);
+        token < highest || strict && token == highest && highest != Token(0)
     }
 
     pub fn step<R: Recorder>(&mut self, input: Input, cx: &mut Cx<'_, R>) {
@@ -118,8 +168,8 @@ impl Store {
             return;
         }
         // The check now, the write in a later step: whatever comes between goes unseen.
-        let (token, highest) = (write.token, self.highest);
-        if cx.switches.get(Switch::Fence) == Position::On && token < highest {
+        let (token, highest) = (write.token, self.compared(&write, cx));
+        if cx.switches.get(Switch::Fence) == Position::On && Self::is_stale(token, highest, cx) {
             self.refuse(from, &write, cx);
             return;
         }
@@ -151,8 +201,15 @@ impl Store {
         check: bool,
         cx: &mut Cx<'_, R>,
     ) {
-        let (token, highest, value) = (write.token, self.highest, write.value.clone());
-        let stale = check && token < highest;
+        if let Some(op) = write.op
+            && cx.is_on(Switch::OpDedupe)
+            && self.has_taken_effect(op)
+        {
+            self.repeat(from, &write, op, cx);
+            return;
+        }
+        let (token, highest, value) = (write.token, self.compared(&write, cx), write.value.clone());
+        let stale = check && Self::is_stale(token, highest, cx);
         match cx.switches.get(Switch::Fence) {
             Position::On if stale => {
                 self.refuse(from, &write, cx);
@@ -184,9 +241,37 @@ impl Store {
         self.answer(from, &write, true, cx);
     }
 
+    fn has_taken_effect(&self, op: OpId) -> bool {
+        let mut writes = self.writes.iter();
+        writes.any(|write| write.op == Some(op) && write.verdict.is_accepted())
+    }
+
+    /// The answer it had the first time, whatever the token. A newer token raises the gate all the same.
+    fn repeat<R: Recorder>(
+        &mut self,
+        from: ProcessId,
+        write: &WriteRequest,
+        op: OpId,
+        cx: &mut Cx<'_, R>,
+    ) {
+        let token = write.token;
+        cx.fact(Rule::OperationTakesEffectOnce, || Event::WriteRepeated {
+            from,
+            token,
+            op,
+        });
+        self.record(from, write, WriteVerdict::Repeated, cx);
+        self.answer(from, write, true, cx);
+    }
+
     fn refuse<R: Recorder>(&mut self, from: ProcessId, write: &WriteRequest, cx: &mut Cx<'_, R>) {
-        let (token, highest, value) = (write.token, self.highest, write.value.clone());
-        cx.fact(Rule::FenceRefusesLower, || Event::WriteRefused {
+        let (token, highest, value) = (write.token, self.compared(write, cx), write.value.clone());
+        let rule = if token < highest {
+            Rule::FenceRefusesLower
+        } else {
+            Rule::FenceRefusesEqual
+        };
+        cx.fact(rule, || Event::WriteRefused {
             from,
             token,
             highest,
@@ -203,22 +288,30 @@ impl Store {
         verdict: WriteVerdict,
         cx: &mut Cx<'_, R>,
     ) {
-        if verdict.is_accepted() {
-            self.highest = self.highest.max(write.token);
+        let raises = !matches!(verdict, WriteVerdict::Refused { .. });
+        let WriteRequest {
+            scope,
+            token,
+            op,
+            value,
+            ..
+        } = write.clone();
+        if raises {
+            self.raise(scope, token);
         }
-        let WriteRequest { token, value, .. } = write.clone();
         let record = WriteRecord {
             at: cx.now,
             from,
+            scope,
             token,
+            op,
             value,
             verdict,
         };
         self.writes.push(record.clone());
-        let durable = StoreWrite {
-            highest: self.highest,
-            record,
-        };
+        // The gate must live with the data: what forgets it lets a sleeper in again.
+        let raises = raises && cx.is_on(Switch::DurableFence);
+        let durable = StoreWrite { record, raises };
         cx.effects.push(Effect::Persist(DiskWrite::Store(durable)));
         cx.effects.push(Effect::AwaitSync);
     }

@@ -397,6 +397,7 @@ impl Swarm {
             process,
             store,
             value,
+            op: None,
         })
     }
 

@@ -49,6 +49,10 @@ macro_rules! switches {
 switches! {
     /// Term and vote are on disk before they are answered with (Raft §5.2; dissertation §3.8).
     PersistTermVote = "persist_term_vote", Safety, Some(Invariant::ElectionSafety);
+    /// An append is acknowledged, and counted at the leader itself, once it is on disk (dissertation §3.8).
+    DurableAck = "durable_ack", Safety, Some(Invariant::LeaderCompleteness);
+    /// A server that finds its last entry unreadable does not vote before a leader has repaired it.
+    RefuseVoteUntilRepaired = "refuse_vote_until_repaired", Safety, Some(Invariant::LeaderCompleteness);
     /// A server votes for one candidate a term (Raft §5.2).
     OneVotePerTerm = "one_vote_per_term", Safety, Some(Invariant::ElectionSafety);
     /// Votes are counted by voter, not by reply.
@@ -112,12 +116,20 @@ switches! {
     CheckBeforeWrite = "check_before_write", Safety, None;
     /// A holder whose renewals go unanswered answers "doubt" when it checks. It narrows the window too.
     Jeopardy = "jeopardy", Safety, None;
-    /// A repeated request is answered, not carried out again (dissertation §6.3).
-    OpDedupe = "op_dedupe", Safety, None;
+    /// A repeated request or operation is answered, not carried out again (dissertation §6.3).
+    OpDedupe = "op_dedupe", Safety, Some(Invariant::OneEffect);
     /// The store compares tokens: off, observe, or enforce.
     Fence = "fence", Safety, Some(Invariant::NoOlderToken);
     /// The store compares and writes in one step.
     FenceAtomic = "fence_atomic", Safety, Some(Invariant::NoOlderToken);
+    /// The store compares tokens of one lease only; off, all with the one highest it has seen.
+    FenceScopes = "fence_scopes", Liveness, None;
+    /// A holder may write again with the token that the store has seen of it.
+    FenceAllowsEqual = "fence_allows_equal", Liveness, None;
+    /// The highest token is on disk with the data, and a restarted store still knows it.
+    DurableFence = "durable_fence", Safety, Some(Invariant::NoOlderToken);
+    /// A new holder raises every store's gate before it serves (HDFS QJM: newEpoch).
+    ClaimFirst = "claim_first", Safety, None;
 }
 
 /// The position of a switch. `Observe` is for [`Switch::Fence`] alone.
@@ -134,7 +146,10 @@ impl Switch {
     /// The position where nothing says otherwise.
     #[must_use]
     pub const fn initial(self) -> Position {
-        if matches!(self, Self::Prevote | Self::Stickiness | Self::CheckQuorum) {
+        if matches!(
+            self,
+            Self::Prevote | Self::Stickiness | Self::CheckQuorum | Self::ClaimFirst
+        ) {
             Position::Off
         } else {
             Position::On

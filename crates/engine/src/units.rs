@@ -69,6 +69,10 @@ number! {
     /// A request's number at the process that asks; a retry keeps it.
     RequestId(u64)
 }
+number! {
+    /// An operation's number, given with a write: whoever repeats it, it takes effect once.
+    OpId(u64)
+}
 
 impl LogIndex {
     #[must_use]

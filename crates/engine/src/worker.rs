@@ -7,6 +7,7 @@ use crate::event::{Event, TimerKind, Verdict};
 use crate::process::{Cx, Input, Message, Moment, Recorder};
 use crate::rule::Rule;
 use crate::service::{Answer, AnswerWhat, Ask, AskWhat};
+use crate::store::Scope;
 use crate::switch::Switch;
 use crate::units::{Duration, LocalTime, ProcessId, RequestId, ResourceId, Token, WallTime};
 use crate::writer::{Authority, Belief, Writer, Writing};
@@ -87,6 +88,8 @@ pub struct Worker {
     target: Option<ProcessId>,
     /// The token of its last lease: all that a worker without a check goes by.
     last_token: Token,
+    /// What that token counts within.
+    last_scope: Scope,
     writer: Writer,
 }
 
@@ -100,6 +103,7 @@ impl Worker {
             wanted,
             target: None,
             last_token: Token(0),
+            last_scope: Scope::Nothing,
             writer,
         }
     }
@@ -202,9 +206,9 @@ impl Worker {
                 let authority = self.authority(cx);
                 self.writer.on_timeout(authority, cx);
             }
-            Input::Write { store, value } => {
+            Input::Write(job) => {
                 let authority = self.authority(cx);
-                self.writer.on_write(store, value, authority, cx);
+                self.writer.on_write(job, authority, cx);
             }
             Input::Acquire { resource } => self.on_acquire(resource, cx),
             Input::Release => self.on_release(cx),
@@ -250,6 +254,8 @@ impl Worker {
         Authority {
             verdict,
             token,
+            // Whatever it holds or waits for now, the token is that of the last grant.
+            scope: self.last_scope,
             resource,
             rule: Rule::CheckOwnDeadline,
         }
@@ -479,6 +485,7 @@ impl Worker {
         let confirmed = held.confirmed;
         self.target = Some(from);
         self.last_token = token;
+        self.last_scope = Scope::Lease(resource);
         self.lease = Lease::Holding(held);
         cx.cancel_timer(TimerKind::Ask);
         if confirmed {
@@ -492,6 +499,9 @@ impl Worker {
             self.renew(cx);
         }
         self.look(cx);
+        if confirmed {
+            self.writer.claim_all(self.authority(cx), cx);
+        }
     }
 
     fn note_received<R: Recorder>(&self, cx: &mut Cx<'_, R>) {
@@ -611,6 +621,9 @@ impl Worker {
         cx.cancel_timer(TimerKind::RenewTimeout);
         self.set_renew_timer(cx);
         self.look(cx);
+        if !was_confirmed {
+            self.writer.claim_all(self.authority(cx), cx);
+        }
     }
 
     /// The next renewal: at its usual interval, or halfway to the deadline where that is sooner.

@@ -8,6 +8,7 @@
 mod book;
 mod carry_out;
 mod clock;
+mod disk;
 mod search;
 mod timers;
 
@@ -140,7 +141,8 @@ enum Waiting {
         cause: Cause,
     },
     Sync {
-        writes: u32,
+        /// None if the writes failed.
+        writes: Option<u32>,
         held: Vec<(ProcessId, Message)>,
         cause: Cause,
     },
@@ -175,6 +177,12 @@ struct Slot {
     clock: Clock,
     switches: Switches,
     disk: Disk,
+    /// New writes to the disk begin no earlier.
+    stalled_until: SimTime,
+    /// What is written to the disk fails, until its process has started again.
+    failing: bool,
+    /// An old copy of the disk.
+    backup: Option<Box<Disk>>,
     syncing: VecDeque<Syncing>,
     waiting: Vec<Waiting>,
     pause_before_send: bool,
@@ -187,6 +195,7 @@ pub struct World {
     setup: Arc<Setup>,
     names: Arc<Names>,
     servers: ProcessSet,
+    stores: ProcessSet,
     now: SimTime,
     steps: u64,
     sequence: u64,
@@ -217,6 +226,8 @@ impl World {
             switches.set(switch, position);
         }
         let servers = names.servers();
+        let stores = names.of_kind(Kind::Store);
+        let stores = stores.fold(ProcessSet::default(), ProcessSet::with);
         let resources = names.resources().len();
         let link = Link {
             cut: false,
@@ -231,6 +242,7 @@ impl World {
             .map(|id| Slot::new(names.kind(id), &setup, resources, switches));
         let mut world = Self {
             servers,
+            stores,
             now: SimTime(0),
             steps: 0,
             sequence: 0,
@@ -769,9 +781,11 @@ impl World {
     fn end_sync<R: Recorder>(&mut self, process: ProcessId, cause: Cause, recorder: &mut R) {
         let slot = self.slot_mut(process);
         let Syncing { writes, held } = slot.syncing.pop_front().expect("one sync an item");
-        let count = writes.len() as u32;
-        for write in writes {
-            slot.disk.carry_out(write);
+        let count = (!slot.failing).then_some(writes.len() as u32);
+        if count.is_some() {
+            for write in writes {
+                slot.disk.carry_out(write);
+            }
         }
         if slot.status.is_asleep() {
             // The disk goes on while the process sleeps; what waited for it does not.
@@ -789,10 +803,14 @@ impl World {
     fn synced<R: Recorder>(
         &mut self,
         process: ProcessId,
-        writes: u32,
+        writes: Option<u32>,
         held: Vec<(ProcessId, Message)>,
         recorder: &mut R,
     ) {
+        let Some(writes) = writes else {
+            self.fail(process, recorder);
+            return;
+        };
         self.step_process(process, Input::Synced { writes }, recorder);
         for (to, message) in held {
             self.send(process, to, message, recorder);
@@ -821,6 +839,7 @@ impl World {
             switches: slot.switches,
             setup: &self.setup,
             servers: self.servers,
+            stores: self.stores,
             counters: &mut slot.counters,
             effects: &mut effects,
             recorder,
@@ -873,7 +892,8 @@ impl World {
             return;
         }
         let behind = self.slot(id).syncing.len() as u64;
-        let at = self.now.plus(Duration(self.setup.sync.0 * (behind + 1)));
+        let from = self.now.max(self.slot(id).stalled_until);
+        let at = from.plus(Duration(self.setup.sync.0 * (behind + 1)));
         let syncing = Syncing {
             writes: std::mem::take(writes),
             held: Vec::new(),
@@ -1066,17 +1086,16 @@ impl Parcel {
 
 impl Slot {
     fn new(kind: Kind, setup: &Setup, resources: usize, switches: Switches) -> Self {
-        let disk = match kind {
-            Kind::Server => Disk::Server(ServerDisk::default()),
-            Kind::Worker | Kind::Client => Disk::None,
-            Kind::Store => Disk::Store(Store::default()),
-        };
+        let disk = Disk::new(kind);
         Self {
             process: disk.boot(kind, setup, resources),
             status: Status::Running,
             clock: Clock::default(),
             switches,
             disk,
+            stalled_until: SimTime(0),
+            failing: false,
+            backup: None,
             syncing: VecDeque::new(),
             waiting: Vec::new(),
             pause_before_send: false,
@@ -1086,6 +1105,14 @@ impl Slot {
 }
 
 impl Disk {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Server => Self::Server(ServerDisk::default()),
+            Kind::Worker | Kind::Client => Self::None,
+            Kind::Store => Self::Store(Store::default()),
+        }
+    }
+
     /// A process as it starts from this disk.
     pub(crate) fn boot(&self, kind: Kind, setup: &Setup, resources: usize) -> Process {
         match (kind, self) {

@@ -18,7 +18,7 @@ use leasehold_engine::process::Process;
 use leasehold_engine::rule::Rule;
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::{Position, Switch};
-use leasehold_engine::units::{Duration, LogIndex, ProcessId, Term, Token};
+use leasehold_engine::units::{Duration, LogIndex, OpId, ProcessId, Term, Token};
 use leasehold_engine::world::{Clock, Status, World};
 use play::{A, B, C1, LEASE, ORDERS, Play, S1, S2, S3, cold, contended, stage};
 
@@ -147,6 +147,9 @@ rules_reached! {
     rule_crashed_hears_nothing: CrashedHearsNothing of S2, stage(), "crash s2\nrun 1s",
         [Event::MessageDropped { message, reason: DropReason::ReceiverCrashed, .. }
             if message.from == S1];
+    rule_disk_error_is_fatal: DiskErrorIsFatal of S2,
+        Setup { sync: Duration::millis(10), ..stage() }, "disk s2 fail\nput c1 x \"1\"\nrun 1s",
+        [Event::DiskFailed { process: S2 }];
     rule_sync_makes_durable: SyncMakesDurable of S2,
         Setup { sync: Duration::millis(10), ..stage() }, "put c1 x \"1\"\nrun 1s",
         [Event::SyncEnded];
@@ -195,6 +198,12 @@ rules_reached! {
                 index: LogIndex(1),
             },
         }];
+    rule_damaged_log_does_not_vote: DamagedLogDoesNotVote of S2, stage(),
+        "put c1 x \"1\"\nrun 1s\ncrash s2\ndisk s2 corrupt tail\nrestart s2\ncampaign s3\nrun 100ms",
+        [Event::VoteRefused { candidate: S3, why: VoteRefusal::LogDamaged, .. }];
+    rule_leader_repairs: LeaderRepairs of S2, stage(),
+        "put c1 x \"1\"\nrun 1s\ncrash s2\ndisk s2 corrupt tail\nrestart s2\nrun 1s",
+        [Event::LogRepaired { index: LogIndex(2) }];
     rule_majority_elects: MajorityElects of S1, cold(), "run 2s",
         [Event::BecameLeader { term: Term(1) }];
     rule_higher_term_wins: HigherTermWins of S1, stage(), "campaign s2\nrun 100ms",
@@ -392,6 +401,9 @@ rules_reached! {
         "acquire A orders\nrun 1s\nwrite A orders \"x\"\nrun 1s",
         [Event::WriteSent { store: ORDERS, token: Token(1), value, checked }
             if &**value == "x" && *checked == Duration::millis(300)];
+    rule_claim_before_serving: ClaimBeforeServing of A,
+        play::with_switch(stage(), Switch::ClaimFirst, "on"), "acquire A orders\nrun 1s",
+        [Event::WriteSent { store: ORDERS, token: Token(1), value, .. } if &**value == "claim"];
     rule_store_answered: StoreAnswered of A, stage(),
         "acquire A orders\nrun 1s\nwrite A orders \"x\"\nrun 1s",
         [Event::WriteEnded { store: ORDERS, token: Token(1), outcome: Outcome::Accepted, .. }];
@@ -407,6 +419,14 @@ rules_reached! {
     rule_fence_refuses_lower: FenceRefusesLower of ORDERS, stage(), ZOMBIE,
         [Event::WriteRefused { from: A, token: Token(1), highest: Token(2), value }
             if &**value == "late"];
+    rule_fence_refuses_equal: FenceRefusesEqual of ORDERS,
+        play::with_switch(stage(), Switch::FenceAllowsEqual, "off"),
+        "acquire A orders\nrun 1s\nwrite A orders \"x\"\nwrite A orders \"y\"\nrun 2s",
+        [Event::WriteRefused { from: A, token: Token(1), highest: Token(1), value }
+            if &**value == "y"];
+    rule_operation_takes_effect_once: OperationTakesEffectOnce of ORDERS, stage(),
+        "acquire A orders\nrun 1s\nwrite A orders \"x\" op 7\nwrite A orders \"x\" op 7\nrun 2s",
+        [Event::WriteRepeated { from: A, token: Token(1), op: OpId(7) }];
     rule_fence_observes: FenceObserves of ORDERS,
         play::with_switch(stage(), Switch::Fence, "observe"), ZOMBIE,
         [Event::StaleWriteObserved { from: A, token: Token(1), highest: Token(2), value }
@@ -577,7 +597,7 @@ fn random_command(dice: &mut Dice) -> Command {
     const WORKERS: &[&str] = &["A", "B"];
     let (one, other) = (dice.pick(ALL), dice.pick(ALL));
     let worker = dice.pick(WORKERS);
-    let text = match dice.below(25) {
+    let text = match dice.below(27) {
         0 | 1 => format!("pause {one}"),
         2 => format!("pause {worker} before send"),
         3 | 4 => format!("resume {one}"),
@@ -595,9 +615,24 @@ fn random_command(dice: &mut Dice) -> Command {
         17 => format!("acquire {worker} {}", dice.pick(&["orders", "mail"])),
         18 => format!("release {worker}"),
         19 => format!("campaign {}", dice.pick(&["s1", "s2", "s3"])),
+        21 => format!("write {worker} orders \"w\" op {}", dice.pick(&["1", "2"])),
+        22 | 23 => format!(
+            "disk {} {}",
+            dice.pick(&["s1", "s2", "s3", "orders"]),
+            dice.pick(&[
+                "stall 2s",
+                "fail",
+                "backup",
+                "restore",
+                "wipe",
+                "corrupt tail",
+                "lose vote",
+                "lose tail 1",
+            ])
+        ),
         20 => format!("drop {one}>{other}#{}", 1 + dice.below(40)),
-        21 => format!("transfer {} -> {}", dice.pick(ALL), dice.pick(ALL)),
-        22 => format!("raise orders {}", dice.below(99)),
+        24 => format!("transfer {} -> {}", dice.pick(ALL), dice.pick(ALL)),
+        25 => format!("raise orders {}", dice.below(99)),
         _ => {
             let switch = Switch::ALL[dice.below(Switch::ALL.len())].name();
             format!("set {switch} {}", dice.pick(&["on", "off"]))

@@ -57,6 +57,7 @@ verbs! {
     Partition = "partition", "partitions", true;
     Cut = "cut", "cuts", true;
     Heal = "heal", "heals", false;
+    Disk = "disk act", "disk acts", true;
     Drop = "drop", "drops", true;
     Deliver = "deliver", "delivers", true;
     Duplicate = "duplicate", "duplicates", true;
@@ -92,6 +93,7 @@ impl Verb {
             Command::Partition { .. } => Self::Partition,
             Command::Cut { .. } => Self::Cut,
             Command::Heal | Command::HealLink { .. } => Self::Heal,
+            Command::Disk { .. } => Self::Disk,
             Command::Drop { .. } => Self::Drop,
             Command::Deliver { .. } => Self::Deliver,
             Command::Duplicate { .. } => Self::Duplicate,

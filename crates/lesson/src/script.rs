@@ -3,7 +3,7 @@
 //! Stage directions: most lines are commands for the world, a few are for whoever plays the script.
 
 use leasehold_engine::claim::{Claim, Watch};
-use leasehold_engine::command::{ChangeText, Command, CommandError};
+use leasehold_engine::command::{ChangeText, Command, CommandError, DiskAct};
 use leasehold_engine::event::Step;
 use leasehold_engine::history::History;
 use leasehold_engine::setup::{Kind, Names};
@@ -286,6 +286,16 @@ fn check_command(command: &Command, names: &Names) -> Result<(), CommandError> {
         | Command::ClockRate { process, .. }
         | Command::ClockJump { process, .. } => any(process),
         Command::PauseBeforeSend { process } => writer(names, process),
+        Command::Disk {
+            process,
+            act: DiskAct::LoseVote | DiskAct::LoseTerm | DiskAct::LoseTail(_) | DiskAct::CorruptTail,
+        } => one(process, Kind::Server, "server"),
+        Command::Disk { process, .. } => want(
+            names,
+            process,
+            &[Kind::Server, Kind::Store],
+            "server or store",
+        ),
         Command::Partition { groups } => {
             let mut seen: Vec<&String> = Vec::new();
             for name in groups.iter().flatten() {

@@ -40,7 +40,22 @@ fn command() -> impl Strategy<Value = String> {
         name(),
     )
         .prop_map(|(verb, from, arrow, to)| format!("{verb} {from} {arrow} {to}"));
-    let write = (name(), name(), quoted()).prop_map(|(a, b, text)| format!("write {a} {b} {text}"));
+    let op = prop::sample::select(vec!["", " op 0", " op 77"]);
+    let write = (name(), name(), quoted(), op)
+        .prop_map(|(a, b, text, op)| format!("write {a} {b} {text}{op}"));
+    let acts = [
+        "fail",
+        "lose vote",
+        "lose term",
+        "lose tail 3",
+        "corrupt tail",
+        "wipe",
+        "backup",
+        "restore",
+    ];
+    let disk = (name(), prop::sample::select(acts.to_vec()))
+        .prop_map(|(a, act)| format!("disk {a} {act}"));
+    let stall = (name(), span()).prop_map(|(a, span)| format!("disk {a} stall {span}"));
     let put = (name(), name(), quoted()).prop_map(|(a, b, text)| format!("put {a} {b} {text}"));
     let get = (
         name(),
@@ -72,7 +87,7 @@ fn command() -> impl Strategy<Value = String> {
     )
         .prop_map(|(name, timer)| format!("ring {name} {timer}"));
     prop_oneof![
-        one, ring, link, write, put, get, clock, jump, delay, latency, groups
+        one, ring, link, write, disk, stall, put, get, clock, jump, delay, latency, groups
     ]
 }
 

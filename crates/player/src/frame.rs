@@ -966,6 +966,7 @@ impl Player {
                 process: process(),
                 store: store.clone(),
                 value,
+                op: None,
             })
         };
         match kind {

@@ -1431,10 +1431,12 @@ pub fn command_label(command: &Command) -> String {
             to,
             both: false,
         } => format!("Heal {from} → {to}"),
+        Command::Disk { process, act } => format!("Disk of {process}: {act}"),
         Command::Write {
             process,
             store,
             value,
+            op: _,
         } => format!("Let {process} write “{value}” to {store}"),
         Command::Put { client, key, value } => format!("Let {client} put {key} = {value}"),
         Command::Get {

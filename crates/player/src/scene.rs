@@ -9,7 +9,7 @@ use leasehold_engine::event::{MessageKind, Outcome, Verdict};
 use leasehold_engine::raft::RoleName;
 use leasehold_engine::registry::Op;
 use leasehold_engine::setup::{Kind, Names};
-use leasehold_engine::store::WriteVerdict;
+use leasehold_engine::store::{Scope, WriteVerdict};
 use leasehold_engine::switch::{Position, Switch};
 use leasehold_engine::truth::GrantEnd;
 use leasehold_engine::units::{LogIndex, ProcessId, ResourceId, SimTime, Term, Token};
@@ -677,26 +677,42 @@ impl Cx<'_> {
     fn store(&self, id: ProcessId) -> Option<Store> {
         let store = self.world.store(id)?;
         let switches = self.world.switches(id);
-        let mut seen = Token(0);
+        // By scope: tokens of other leases say nothing about this one.
+        let mut highest: Vec<(Scope, Token)> = Vec::new();
         let mut rows = Vec::new();
         for (n, write) in store.writes().iter().enumerate() {
-            let stale = write.token < seen;
+            let at = highest.iter().position(|(s, _)| *s == write.scope);
+            let at = at.unwrap_or_else(|| {
+                highest.push((write.scope, Token(0)));
+                highest.len() - 1
+            });
+            let seen = &mut highest[at].1;
+            let stale = write.token < *seen;
             let (mark, note) = match write.verdict {
                 WriteVerdict::Refused { highest } => (
                     RowMark::Refused,
-                    Some(format!("stale: {} < {highest}", write.token)),
+                    Some(format!(
+                        "stale: {} {} {highest}",
+                        write.token,
+                        below(write.token, highest)
+                    )),
                 ),
                 WriteVerdict::Observed { highest } => (
                     RowMark::Stale,
-                    Some(format!("noted: {} < {highest}", write.token)),
+                    Some(format!(
+                        "noted: {} {} {highest}",
+                        write.token,
+                        below(write.token, highest)
+                    )),
                 ),
                 WriteVerdict::Accepted if stale => {
                     (RowMark::Stale, Some(format!("older than {seen}")))
                 }
                 WriteVerdict::Accepted => (RowMark::Accepted, None),
+                WriteVerdict::Repeated => (RowMark::Refused, Some("done before".to_owned())),
             };
             if !matches!(write.verdict, WriteVerdict::Refused { .. }) {
-                seen = seen.max(write.token);
+                *seen = write.token.max(*seen);
             }
             rows.push(Row {
                 number: n,
@@ -882,7 +898,7 @@ impl Cx<'_> {
                 label,
                 width,
             },
-            WriteVerdict::Accepted | WriteVerdict::Observed { .. } => {
+            WriteVerdict::Accepted | WriteVerdict::Observed { .. } | WriteVerdict::Repeated => {
                 let tone = self.writers_tone(writer, token);
                 Look::Enter {
                     token,
@@ -930,7 +946,7 @@ impl Cx<'_> {
                 && self
                     .world
                     .store(*store)
-                    .is_some_and(|s| last.token < s.highest());
+                    .is_some_and(|s| last.token < s.highest_in(last.scope));
             trails.push(Trail {
                 from: last.from,
                 store: *store,
@@ -1045,4 +1061,9 @@ fn groups(world: &World) -> Vec<Option<u8>> {
         next += 1;
     }
     if next == 1 { vec![None; count] } else { group }
+}
+
+/// How a stale token stands to the highest seen; equal only before a strict gate.
+fn below(token: Token, highest: Token) -> &'static str {
+    if token < highest { "<" } else { "=" }
 }

@@ -43,6 +43,8 @@ impl Server {
     pub(super) fn stand<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         if !self.may_stand(cx) {
             cx.fact(Rule::OnlyVotersStand, || Event::StoodAside);
+        } else if self.stands_back(cx) {
+            // It has said so.
         } else if cx.is_on(Switch::Prevote) {
             self.become_pre_candidate(cx);
         } else {
@@ -192,6 +194,9 @@ impl Server {
         if term < self.term {
             return Some(VoteRefusal::OldTerm);
         }
+        if self.abstains(cx) {
+            return Some(VoteRefusal::LogDamaged);
+        }
         // A pre-vote may be about a term for which every vote is still free.
         if term == self.term
             && cx.is_on(Switch::OneVotePerTerm)
@@ -338,6 +343,7 @@ pub(super) fn refuse_vote<R: Recorder>(
 ) {
     let rule = match why {
         VoteRefusal::OldTerm => Rule::StaleTermRefused,
+        VoteRefusal::LogDamaged => Rule::DamagedLogDoesNotVote,
         VoteRefusal::VotedFor(_) => Rule::VoteOncePerTerm,
         VoteRefusal::LeaderFresh(_) => Rule::FreshLeaderShields,
         VoteRefusal::LogBehind { .. } => Rule::VoteForUpToDateLog,

@@ -63,12 +63,16 @@ impl Server {
             Message::PreVoteAnswer { granted, .. } => {
                 self.on_pre_vote_answer(from, (term, granted), cx);
             }
-            Message::Vote { .. } | Message::AppendAnswer { .. } | Message::TimeoutNow { .. }
+            Message::Vote { .. }
+            | Message::AppendAnswer { .. }
+            | Message::Damaged { .. }
+            | Message::TimeoutNow { .. }
                 if stale =>
             {
                 cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored { from });
             }
             Message::TimeoutNow { .. } => self.on_timeout_now(from, cx),
+            Message::Damaged { upto, .. } => self.on_damaged(from, upto, cx),
             Message::Vote { granted, .. } => self.on_vote(from, granted, cx),
             Message::Append { round, .. } | Message::Snapshot { round, .. }
                 if stale && cx.is_on(Switch::StaleTermCheck) =>
@@ -176,13 +180,20 @@ impl Server {
                 leader,
                 why,
             });
-            self.answer_append(leader, false, hint, round, cx);
+            if self.damage.is_some() {
+                self.report_damage(leader, cx);
+            } else {
+                self.answer_append(leader, false, hint, round, cx);
+            }
             return;
         }
         let last_new = LogIndex(previous_index.0 + entries.len() as u64);
         self.store_entries(leader, previous_index, entries, cx);
+        self.note_repair(cx);
         self.follow_commit(commit, last_new, cx);
-        cx.effects.push(Effect::AwaitSync);
+        if cx.is_on(Switch::DurableAck) {
+            cx.effects.push(Effect::AwaitSync);
+        }
         self.answer_append(leader, true, last_new.min(self.log.last_index()), round, cx);
     }
 
@@ -468,7 +479,11 @@ impl Server {
     }
 
     pub(super) fn count_own_log<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
-        let synced = self.synced;
+        let synced = if cx.is_on(Switch::DurableAck) {
+            self.synced
+        } else {
+            self.log.last_index()
+        };
         let Role::Leader(leading) = &mut self.role else {
             return;
         };

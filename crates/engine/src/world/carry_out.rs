@@ -12,8 +12,8 @@ use crate::rule::Rule;
 use crate::service::ReadHow;
 use crate::setup::Kind;
 use crate::switch::{Position, Switch};
-use crate::units::{Duration, ProcessId, ProcessSet, ResourceId};
-use crate::writer::WRITES_WAITING_MAX;
+use crate::units::{Duration, OpId, ProcessId, ProcessSet, ResourceId};
+use crate::writer::{Job, WRITES_WAITING_MAX};
 
 const GIVEN: Rule = Rule::Commanded;
 
@@ -69,6 +69,7 @@ impl World {
             Command::Resume { process } => self.resume(process, facts).map(Some),
             Command::Crash { process } => self.crash(process, facts).map(Some),
             Command::Restart { process } => self.restart(process, facts).map(Some),
+            Command::Disk { process, act } => self.act_on_disk(process, *act, facts).map(Some),
             Command::Partition { groups } => self.partition(groups, facts).map(|()| None),
             Command::Cut { from, to, both } => {
                 self.set_cut((from, to, *both), true, facts).map(|()| None)
@@ -94,7 +95,8 @@ impl World {
                 process,
                 store,
                 value,
-            } => self.write(process, store, value, facts).map(Some),
+                op,
+            } => self.write(process, (store, value, *op), facts).map(Some),
             Command::Put { client, key, value } => {
                 self.put_key(client, key, value, facts).map(Some)
             }
@@ -168,7 +170,7 @@ impl World {
             })
     }
 
-    fn find_kind(
+    pub(super) fn find_kind(
         &self,
         name: &str,
         kinds: &[Kind],
@@ -329,25 +331,27 @@ impl World {
                 name: name.to_owned(),
             });
         }
+        self.crash_process(process, facts);
+        Ok(process)
+    }
+
+    pub(super) fn crash_process<R: Recorder>(&mut self, process: ProcessId, recorder: &mut R) {
         self.timers.cancel_all(process);
         self.book.retain(|item| match item {
             Item::Sync { process: p, .. } | Item::Woken { process: p, .. } => *p != process,
             Item::Delivery(_) => true,
         });
         let since = self.now;
-        let (setup, names) = (self.setup.clone(), self.names.clone());
-        let slot = self.slot_mut(process);
-        slot.disk.keep(&slot.process, &setup);
+        let slot = &mut self.slots[usize::from(process.0)];
+        slot.disk.keep(&slot.process, &self.setup);
+        slot.failing = false;
         slot.status = Status::Crashed { since };
         slot.waiting.clear();
         slot.syncing.clear();
         slot.pause_before_send = false;
         // Volatile state is gone at once; what stands there now is what the disk would start as.
-        slot.process = slot
-            .disk
-            .boot(names.kind(process), &setup, names.resources().len());
-        facts.fact(Rule::CrashLosesVolatile, || Event::Crashed { process });
-        Ok(process)
+        self.boot(process);
+        recorder.fact(Rule::CrashLosesVolatile, || Event::Crashed { process });
     }
 
     fn restart(&mut self, name: &str, facts: &mut Vec<Fact>) -> Result<ProcessId, CommandError> {
@@ -359,6 +363,12 @@ impl World {
         }
         self.slot_mut(process).status = Status::Running;
         facts.fact(Rule::RestartReadsDisk, || Event::Restarted { process });
+        if let Some(index) = self.server(process).and_then(|s| Some(s.damage()?.index)) {
+            facts.fact(Rule::RestartReadsDisk, || Event::TailDamaged {
+                process,
+                index,
+            });
+        }
         self.start_process(process, Cause::Step(self.step_count()));
         Ok(process)
     }
@@ -625,8 +635,7 @@ impl World {
     fn write(
         &mut self,
         name: &str,
-        store: &str,
-        value: &str,
+        (store, value, op): (&str, &str, Option<OpId>),
         facts: &mut Vec<Fact>,
     ) -> Result<ProcessId, CommandError> {
         let id = self.running(name, &[Kind::Worker, Kind::Server], "worker or server")?;
@@ -643,10 +652,11 @@ impl World {
         }
         self.step_process(
             id,
-            Input::Write {
+            Input::Write(Job {
                 store,
                 value: value.into(),
-            },
+                op,
+            }),
             facts,
         );
         Ok(id)

@@ -8,7 +8,7 @@ use leasehold_engine::claim::{Claim, Watch};
 use leasehold_engine::command::Command;
 use leasehold_engine::event::Step;
 use leasehold_engine::history::History;
-use leasehold_engine::monitor::{Broken, Invariant};
+use leasehold_engine::monitor::{Broken, Invariant, Reason};
 use leasehold_engine::setup::Setup;
 use leasehold_engine::units::{Duration, SimTime, SpanText};
 use leasehold_engine::world::World;
@@ -114,6 +114,33 @@ impl Run {
             );
         }
     }
+}
+
+/// Plays `script` with `switch` off, then on, and gives the reason of the break.
+pub fn check(setup: &Setup, switch: &str, script: &str, invariant: Invariant) -> Reason {
+    let mut setup = setup.clone();
+    setup.switches.push((switch.to_owned(), "off".to_owned()));
+    let mut off = Run::new(setup.clone());
+    off.play(script);
+    off.assert_monitors_agree();
+    let broken = off
+        .broken(invariant)
+        .unwrap_or_else(|| panic!("{invariant} must break"));
+    let reason = broken.reason;
+
+    setup.switches.pop();
+    let mut on = Run::new(setup);
+    // Waiting for what no longer happens is no part of the comparison.
+    let script: Vec<&str> = script
+        .lines()
+        .filter(|l| !l.trim().starts_with("until now"))
+        .collect();
+    on.play(&script.join("\n"));
+    on.assert_monitors_agree();
+    for invariant in Invariant::ALL {
+        assert_eq!(on.broken(*invariant), None, "with {switch} on");
+    }
+    reason
 }
 
 /// A world without a quiet start, in which only `campaign` starts elections.

@@ -3,13 +3,14 @@
 //! The auditor who recounts the whole ledger each evening. The monitors must agree with it on the first
 //! step at which an invariant is broken.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use leasehold_engine::event::{Event, Outcome, Step};
 use leasehold_engine::monitor::Invariant;
 use leasehold_engine::raft::Entry;
 use leasehold_engine::registry::Op;
 use leasehold_engine::setup::Kind;
+use leasehold_engine::store::Scope;
 use leasehold_engine::units::{LogIndex, ProcessId, RequestId, StepNumber, Term, Token};
 use leasehold_engine::world::World;
 
@@ -42,7 +43,7 @@ pub struct Oracle {
     applied: Vec<(u64, Entry)>,
     /// What the service's log did, each entry once: the event and the step.
     ledger: Vec<Event>,
-    writes: Vec<(ProcessId, Token)>,
+    writes: Vec<(ProcessId, Scope, Token)>,
     acknowledged: Vec<(ProcessId, RequestId)>,
     /// The highest commit index that any server ever had.
     commit: LogIndex,
@@ -69,6 +70,7 @@ impl Oracle {
             (Invariant::NoOlderToken, self.no_older_token()),
             (Invariant::LinearizableReads, self.linearizable_reads()),
             (Invariant::MonotonicReads, self.monotonic_reads()),
+            (Invariant::OneEffect, one_effect(world)),
             (Invariant::NoLostWrite, self.no_lost_write(world)),
         ] {
             if !holds {
@@ -111,7 +113,8 @@ impl Oracle {
                     self.ledger.push(event.clone());
                 }
                 Event::WriteAccepted { token, .. } | Event::StaleWriteObserved { token, .. } => {
-                    self.writes.push((id, *token));
+                    let write = world.store(id).unwrap().writes().last().unwrap();
+                    self.writes.push((id, write.scope, *token));
                 }
                 Event::RequestSent {
                     request,
@@ -138,9 +141,10 @@ impl Oracle {
                     self.crashes.push(*process);
                     // What a store had not made durable was never accepted for good.
                     if let Some(store) = world.store(*process) {
-                        self.writes.retain(|(id, _)| id != process);
+                        self.writes.retain(|(id, _, _)| id != process);
                         let kept = store.writes().iter().filter(|w| w.verdict.is_accepted());
-                        self.writes.extend(kept.map(|w| (*process, w.token)));
+                        self.writes
+                            .extend(kept.map(|w| (*process, w.scope, w.token)));
                     }
                 }
                 Event::RequestEnded {
@@ -242,13 +246,15 @@ impl Oracle {
     }
 
     fn no_older_token(&self) -> bool {
-        let mut highest = BTreeMap::new();
-        self.writes.iter().all(|(store, token)| {
-            let seen = highest.entry(*store).or_insert(*token);
-            let holds = *seen <= *token;
-            *seen = (*seen).max(*token);
-            holds
-        })
+        self.writes
+            .iter()
+            .enumerate()
+            .all(|(at, (store, scope, token))| {
+                self.writes[..at].iter().all(|(other, within, before)| {
+                    let compared = *scope == Scope::Nothing || scope == within;
+                    store != other || !compared || before <= token
+                })
+            })
     }
 
     fn linearizable_reads(&self) -> bool {
@@ -313,6 +319,15 @@ fn agree(one: &(u64, Term, Vec<Entry>), other: &(u64, Term, Vec<Entry>)) -> bool
         };
         // The entry that a snapshot ends with is gone; its term is known.
         a == b && (one.is_none() || other.is_none() || one == other)
+    })
+}
+
+fn one_effect(world: &World) -> bool {
+    world.names().of_kind(Kind::Store).all(|id| {
+        let mut done = BTreeSet::new();
+        let writes = world.store(id).unwrap().writes().iter();
+        let effects = writes.filter(|w| w.verdict.is_accepted());
+        effects.filter_map(|w| w.op).all(|op| done.insert(op))
     })
 }
 

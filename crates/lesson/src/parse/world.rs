@@ -50,6 +50,7 @@ const KEYS: &[&str] = &[
     "client_attempts",
     "lease_reads",
     "sessions_max",
+    "write_attempts",
     "fence",
     "switches",
 ];
@@ -195,6 +196,7 @@ impl Reader<'_, '_, '_> {
             "sync" => setup.sync = span(value)?,
             "snapshot_every" => setup.snapshot_every = number(value, u64::from(u32::MAX))? as u32,
             "client_timeout" => setup.client_timeout = span(value)?,
+            "write_attempts" => setup.write_attempts = number(value, u64::from(u32::MAX))? as u32,
             "client_attempts" => setup.client_attempts = number(value, u64::from(u32::MAX))? as u32,
             "lease_reads" => setup.lease_reads = truth(value)?,
             "sessions_max" => setup.sessions_max = number(value, u64::from(u32::MAX))? as u32,
@@ -285,6 +287,7 @@ impl Reader<'_, '_, '_> {
                 "append_window" => setup.append_window = defaults.append_window,
                 "sync" => setup.sync = defaults.sync,
                 "client_timeout" => setup.client_timeout = defaults.client_timeout,
+                "write_attempts" => setup.write_attempts = defaults.write_attempts,
                 "client_attempts" => setup.client_attempts = defaults.client_attempts,
                 name if setup.switches.iter().any(|(known, _)| known == name) => {
                     setup.switches.retain(|(known, _)| known != name);

@@ -47,6 +47,7 @@ pub fn world_block(setup: &Setup) -> String {
         snapshot_every,
         client_timeout,
         client_attempts,
+        write_attempts,
         switches,
     } = setup;
     let plain = Setup::default();
@@ -108,6 +109,8 @@ pub fn world_block(setup: &Setup) -> String {
     }
     let attempts = *client_attempts != plain.client_attempts;
     block.add("client_attempts", attempts, client_attempts.to_string());
+    let attempts = *write_attempts != plain.write_attempts;
+    block.add("write_attempts", attempts, write_attempts.to_string());
     if !switches.is_empty() {
         block.text.push_str("[switches]\n");
     }

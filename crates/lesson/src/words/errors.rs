@@ -35,6 +35,7 @@ const COMMANDS: &[&str] = &[
     "resume",
     "crash",
     "restart",
+    "disk",
     "partition",
     "cut",
     "heal",
@@ -236,6 +237,18 @@ pub fn command_error(error: &CommandError) -> Trouble {
             format!("{name} is down and cannot do this"),
             format!("start it first: restart {name}"),
         ),
+        CommandError::DurableAtOnce { name } => Trouble::new(
+            format!("what {name} writes is on its disk at once"),
+            "give the world a sync time, as in sync = \"10ms\"",
+        ),
+        CommandError::NotOnDisk { name } => Trouble::new(
+            format!("{name}'s disk has nothing of that to lose"),
+            "let it store something first",
+        ),
+        CommandError::NoBackup { name } => Trouble::new(
+            format!("there is no copy of {name}'s disk"),
+            format!("make one before: disk {name} backup"),
+        ),
         CommandError::NoSuchMessage { message } => Trouble::new(
             format!("no message {message} is on its way"),
             "name one that is in flight now: its link, then its number on that link",
@@ -331,6 +344,9 @@ pub fn command_error_name(error: &CommandError) -> Option<&str> {
         | CommandError::NoVote { name }
         | CommandError::HandingOver { name, .. }
         | CommandError::NothingToCompact { name }
+        | CommandError::DurableAtOnce { name }
+        | CommandError::NotOnDisk { name }
+        | CommandError::NoBackup { name }
         | CommandError::SameProcess { name } => Some(name),
         CommandError::NoSuchMessage { .. }
         | CommandError::NobodyLeads

@@ -4,16 +4,22 @@
 //! 120 characters with names of usual length, so that one fits a caption and a screen reader's
 //! breath.
 
+use leasehold_engine::command::DiskAct;
 use leasehold_engine::event::{
     AppendRefusal, DropReason, EntryKind, Event, RenewRefusal, VoteRefusal,
 };
 use leasehold_engine::monitor::Reason;
 use leasehold_engine::setup::Names;
-use leasehold_engine::units::{Duration, LocalTime, LogIndex, ProcessId};
+use leasehold_engine::units::{Duration, LocalTime, LogIndex, ProcessId, Token};
 
 use super::{
     message_kind, message_name, millis, outcome, position, shorten_to, span, tenths, verdict,
 };
+
+/// How a stale token stands to the highest seen; equal only before a strict gate.
+fn below(token: Token, highest: Token) -> &'static str {
+    if token < highest { "<" } else { "=" }
+}
 
 /// Longest part of a value that a sentence shows.
 const VALUE_LENGTH: usize = 24;
@@ -63,6 +69,27 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         }
         Event::Crashed { process } => format!("{} crashes; only its disk is left.", name(process)),
         Event::Restarted { process } => format!("{} starts again from its disk.", name(process)),
+        Event::DiskActed { process, act } => {
+            let disk = format!("{}'s disk", name(process));
+            match act {
+                DiskAct::Stall(by) => format!("{disk} stands still for {}.", span(*by)),
+                DiskAct::Fail => format!("{disk} will fail at the next write."),
+                DiskAct::LoseVote => format!("{disk} loses the vote."),
+                DiskAct::LoseTerm => format!("{disk} loses term and vote."),
+                DiskAct::LoseTail(count) => format!("{disk} loses the log's last {count}."),
+                DiskAct::CorruptTail => format!("{disk} spoils the log's last entry."),
+                DiskAct::Wipe => format!("{disk} is wiped."),
+                DiskAct::Backup => format!("{disk} is copied, to be put back later."),
+                DiskAct::Restore => format!("{disk} is as it was when it was copied."),
+            }
+        }
+        Event::DiskFailed { process } => {
+            format!("A write to {}'s disk fails; it stops.", name(process))
+        }
+        Event::TailDamaged { process, index } => {
+            let who = name(process);
+            format!("{who} cannot read its entry {index}: its checksum is wrong.")
+        }
         Event::LinkCut { from, to } => format!("The link {} -> {} is cut.", name(from), name(to)),
         Event::LinkHealed { from, to } => {
             format!("The link {} -> {} is whole.", name(from), name(to))
@@ -204,6 +231,7 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
             why,
         } => {
             let why = match why {
+                VoteRefusal::LogDamaged => "its last entry is damaged".to_owned(),
                 VoteRefusal::OldTerm => "that term is over".to_owned(),
                 VoteRefusal::VotedFor(other) => format!("its vote went to {}", name(other)),
                 VoteRefusal::LeaderFresh(leader) => {
@@ -261,6 +289,9 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         Event::EntriesStored { from, to } => format!("{who} stores {}.", entries(*from, *to)),
         Event::EntriesRemoved { from } => {
             format!("{who} removes its entries from {from} on: the leader's differ.")
+        }
+        Event::LogRepaired { index } => {
+            format!("{who} has again what its leader has at entry {index}.")
         }
         Event::AppendRefused { leader, why } => {
             let why = match why {
@@ -699,8 +730,9 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         } => {
             let from = name(from);
             format!(
-                "{who} refuses {} of {from}: stale, {token} < {highest}.",
-                quoted(value)
+                "{who} refuses {} of {from}: stale, {token} {} {highest}.",
+                quoted(value),
+                below(*token, *highest)
             )
         }
         Event::StaleWriteObserved {
@@ -711,9 +743,15 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         } => {
             let from = name(from);
             format!(
-                "{who} accepts {} of {from} and notes: stale, {token} < {highest}.",
-                quoted(value)
+                "{who} accepts {} of {from} and notes: stale, {token} {} {highest}.",
+                quoted(value),
+                below(*token, *highest)
             )
+        }
+
+        Event::WriteRepeated { from, token, op } => {
+            let from = name(from);
+            format!("{who} has done operation {op} before; it tells {from}, token {token}, so.")
         }
 
         // Clients.
@@ -875,6 +913,17 @@ pub fn reason(reason: &Reason, names: &Names) -> String {
         } => format!(
             "request {request} of {} shows entry {index}; it has seen entry {seen} before.",
             name(client)
+        ),
+        Reason::EffectTwice {
+            store,
+            op,
+            first,
+            second,
+        } => format!(
+            "{} carried out operation {op} twice: for {}, then for {}.",
+            name(store),
+            name(first),
+            name(second)
         ),
         Reason::WriteLost {
             client,

@@ -24,6 +24,11 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::MessagesOnly => "Processes know of each other what messages tell them, no more.",
         Rule::InvariantWatched => "This must never be otherwise; it is watched at every step.",
         Rule::SyncMakesDurable => "A write to disk counts once the disk has confirmed it.",
+        Rule::DiskErrorIsFatal => "Who cannot write to its disk stops before it promises anything.",
+        Rule::DamagedLogDoesNotVote => {
+            "Who cannot read its last entry votes for nobody until a leader has repaired it."
+        }
+        Rule::LeaderRepairs => "The leader sends again what a damaged disk has lost.",
         Rule::ElectionTimeout => {
             "Who hears no leader for its election timeout stands for election."
         }
@@ -152,6 +157,11 @@ pub const fn rule(rule: Rule) -> &'static str {
             "The gate lets pass a token not lower than the highest it has seen."
         }
         Rule::FenceRefusesLower => "The gate refuses a token lower than the highest it has seen.",
+        Rule::FenceRefusesEqual => "A strict gate refuses an equal token too, the holder's own.",
+        Rule::OperationTakesEffectOnce => {
+            "An operation takes effect once; whoever repeats it gets the same answer."
+        }
+        Rule::ClaimBeforeServing => "A new holder raises the gate before it serves.",
         Rule::FenceObserves => "The gate observes only: it notes a lower token and lets it pass.",
         Rule::NoFenceAcceptsAll => "The gate is open: the store looks at no token.",
         Rule::CheckThenWrite => "The store checks now and writes later.",
@@ -174,6 +184,7 @@ pub const fn invariant(invariant: Invariant) -> &'static str {
         Invariant::NoOlderToken => "No older token after a newer one",
         Invariant::LinearizableReads => "Reads show what was committed",
         Invariant::MonotonicReads => "Reads do not go back",
+        Invariant::OneEffect => "One effect for each operation",
         Invariant::NoLostWrite => "What was accepted stays",
     }
 }
@@ -183,6 +194,10 @@ pub const fn invariant(invariant: Invariant) -> &'static str {
 pub const fn switch(switch: Switch) -> &'static str {
     match switch {
         Switch::PersistTermVote => "Term and vote are on disk before a server answers with them.",
+        Switch::DurableAck => "What is confirmed to the leader is on disk first.",
+        Switch::RefuseVoteUntilRepaired => {
+            "A server with a damaged log does not vote until it is repaired."
+        }
         Switch::OneVotePerTerm => "A server votes for one candidate in each term.",
         Switch::VoteCountsById => "A candidate counts voters, not answers.",
         Switch::LogUpToDateCheck => "Votes go only to logs at least as up to date.",
@@ -231,6 +246,10 @@ pub const fn switch(switch: Switch) -> &'static str {
         Switch::OpDedupe => "A repeated request is answered, not carried out twice.",
         Switch::Fence => "The store compares each write's token with the highest it has seen.",
         Switch::FenceAtomic => "The store compares and writes in one step.",
+        Switch::FenceScopes => "The store compares a token only with those of the same lease.",
+        Switch::FenceAllowsEqual => "A holder may write again with the same token.",
+        Switch::DurableFence => "The highest token is on the store's disk, with the data.",
+        Switch::ClaimFirst => "A new holder raises every store's gate before it serves.",
     }
 }
 

@@ -213,6 +213,8 @@ impl Local {
             switches: around.switches[place],
             setup: &around.setup,
             servers: around.servers,
+            // The search has no stores.
+            stores: ProcessSet::default(),
             counters: &mut counters,
             effects: &mut effects,
             recorder: facts,
