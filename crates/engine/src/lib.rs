@@ -24,6 +24,7 @@ pub mod store;
 pub mod swarm;
 pub mod switch;
 pub mod text;
+pub mod timed_script;
 pub mod truth;
 pub mod units;
 pub mod worker;
