@@ -76,7 +76,9 @@ const fn favoured(invariant: Invariant) -> &'static [Trouble] {
         Invariant::LogMatching | Invariant::LeaderCompleteness | Invariant::StateMachineSafety => {
             &[Crash, Cut, Partition, Loss, Latency, Campaign]
         }
-        Invariant::NoLostWrite => &[Crash, Cut, Partition, Campaign],
+        Invariant::NoLostWrite | Invariant::LinearizableReads | Invariant::MonotonicReads => {
+            &[Crash, Cut, Partition, Campaign]
+        }
         Invariant::TokenMonotonic => &[Crash, Pause, Campaign, Release],
         Invariant::OneHolder => &[Latency, Release],
         Invariant::DeadlineWithinGrant => &[Crash, Cut, Partition, Latency, WallJump, Rate],
@@ -396,7 +398,12 @@ impl Swarm {
     fn work(&mut self, world: &World) -> Option<Command> {
         let puts_of_nine = match self.aim {
             Some(Invariant::NoOlderToken | Invariant::DeadlineWithinGrant) => 1,
-            Some(Invariant::NoLostWrite | Invariant::StateMachineSafety) => 7,
+            Some(
+                Invariant::NoLostWrite
+                | Invariant::StateMachineSafety
+                | Invariant::LinearizableReads
+                | Invariant::MonotonicReads,
+            ) => 7,
             Some(
                 Invariant::ElectionSafety
                 | Invariant::LogMatching
