@@ -5,6 +5,7 @@
 
 use leasehold_engine::explore::Limits;
 use leasehold_engine::explore::consensus::{Bounds, Goal, Move};
+use leasehold_engine::fuzz;
 use leasehold_engine::monitor::Invariant;
 use leasehold_engine::switch::{Position, Switch};
 
@@ -32,7 +33,18 @@ leasehold: holds lessons to their word, and runs lessons and scripts
                       states=5000000,depth=64,memory=1GB: where to give up
       Exit codes: 0 it was found, 1 it was not, within the budget
 
-Exit codes: 0 all is well, 1 a claim or a lesson is wrong, 2 called wrongly or a file cannot be read.
+  leasehold fuzz [--seed N] [--runs N] [--steps N] [--set SWITCH=POSITION]... [--break INVARIANT]
+                 [--beyond drift,switches] [--replays N]
+      Plays random worlds with random faults. When an invariant breaks, prints a short script that breaks it.
+      --seed N        the first run's seed; each later run has the next (1)
+      --runs N        how many runs at most (1000)
+      --steps N       steps in each run (2000)
+      --set           the position of a switch in every run
+      --break         looks for a break of this invariant alone
+      --beyond        drift: clock rates change, beyond any bound; switches: any switch may be off
+      --replays N     how often a find is played again to make it shorter (5000)
+
+Exit codes: 0 all is well, 1 a claim or a lesson is wrong or fuzz found a break, 2 called wrongly or a file cannot be read.
 How lessons and scripts are written: lessons/README.md";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +53,7 @@ pub(crate) enum Command {
     Check(Check),
     Run(Run),
     Explore(Box<Explore>),
+    Fuzz(fuzz::Options),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,10 +115,11 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, Wrong> {
         "check" => check(rest).map(Command::Check),
         "run" => run(rest).map(Command::Run),
         "explore" => explore(rest).map(|search| Command::Explore(Box::new(search))),
+        "fuzz" => fuzz(rest).map(Command::Fuzz),
         "help" | "--help" | "-h" => Ok(Command::Help),
         other => wrong(
             format!("`{other}` is not a command"),
-            "commands are check, run and explore; leasehold --help tells more",
+            "commands are check, run, explore and fuzz; leasehold --help tells more",
         ),
     }
 }
@@ -289,6 +303,59 @@ fn memory(text: &str) -> Result<u64, Wrong> {
     }
 }
 
+const FUZZ_OPTIONS: &str = "--seed N, --runs N, --steps N, --set SWITCH=POSITION, --break INVARIANT, --beyond KINDS and --replays N";
+
+fn fuzz(words: &[String]) -> Result<fuzz::Options, Wrong> {
+    let mut options = fuzz::Options::default();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--seed" => options.seed = within(word, words.next(), 0, u64::MAX)?,
+            "--runs" => options.runs = within(word, words.next(), 1, 1_000_000_000)?,
+            "--steps" => options.steps = within(word, words.next(), 1, 1_000_000)?,
+            "--replays" => options.replays = within(word, words.next(), 1, 1_000_000)?,
+            "--set" => options.set.push(switch(words.next())?),
+            "--break" => options.sought = Some(any_invariant(words.next())?),
+            "--beyond" => {
+                for kind in words.next().map_or("", String::as_str).split(',') {
+                    match kind {
+                        "drift" => options.beyond.drift = true,
+                        "switches" => options.beyond.switches = true,
+                        other => {
+                            let what = format!("`{other}` is nothing that fuzz could go beyond");
+                            return wrong(
+                                what,
+                                "write --beyond drift, switches, or drift,switches",
+                            );
+                        }
+                    }
+                }
+            }
+            option => return unknown(option, FUZZ_OPTIONS),
+        }
+    }
+    Ok(options)
+}
+
+fn within(option: &str, value: Option<&String>, low: u64, high: u64) -> Result<u64, Wrong> {
+    match value.map(|value| value.parse()) {
+        Some(Ok(number)) if (low..=high).contains(&number) => Ok(number),
+        _ => wrong(
+            format!("{option} needs a number"),
+            format!("write {option} 20; from {low} to {high}"),
+        ),
+    }
+}
+
+fn any_invariant(value: Option<&String>) -> Result<Invariant, Wrong> {
+    let given = value.map_or("", String::as_str);
+    given.parse().or_else(|()| {
+        let known: Vec<&str> = Invariant::ALL.iter().map(|i| i.id()).collect();
+        let what = format!("`{given}` is not an invariant");
+        wrong(what, format!("invariants are {}", known.join(", ")))
+    })
+}
+
 fn unknown<T>(option: &str, known: &str) -> Result<T, Wrong> {
     wrong(
         format!("`{option}` is not an option here"),
@@ -330,6 +397,7 @@ fn switch(value: Option<&String>) -> Result<(Switch, Position), Wrong> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use leasehold_engine::swarm::Beyond;
 
     fn read(line: &str) -> Result<Command, Wrong> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
@@ -354,6 +422,19 @@ mod tests {
         };
         assert_eq!(read("run a.md --set fence=enforce"), Ok(Command::Run(run)));
         assert_eq!(read("check --help"), Ok(Command::Help));
+        let options = fuzz::Options {
+            seed: 17,
+            runs: 1,
+            set: vec![(Switch::Fence, Position::Off)],
+            sought: Some(Invariant::NoOlderToken),
+            beyond: Beyond {
+                drift: true,
+                switches: false,
+            },
+            ..fuzz::Options::default()
+        };
+        let line = "fuzz --seed 17 --runs 1 --set fence=off --break no-older-token --beyond drift";
+        assert_eq!(read(line), Ok(Command::Fuzz(options)));
     }
 
     #[test]
@@ -387,6 +468,14 @@ mod tests {
     #[test]
     fn what_is_not_understood_says_what_would_be() {
         let what = |line: &str| read(line).unwrap_err().what;
+        assert_eq!(what("fuzz 17"), "`17` is not an option here");
+        assert_eq!(what("fuzz --runs 0"), "--runs needs a number");
+        assert_eq!(what("fuzz --seed -1"), "--seed needs a number");
+        assert_eq!(what("fuzz --break fence"), "`fence` is not an invariant");
+        assert_eq!(
+            what("fuzz --beyond everything"),
+            "`everything` is nothing that fuzz could go beyond"
+        );
         assert_eq!(what(""), "no command was given");
         assert_eq!(what("chekc lessons"), "`chekc` is not a command");
         assert_eq!(what("check"), "check needs a lesson or a folder");

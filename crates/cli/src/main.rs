@@ -1,13 +1,14 @@
 //! The `leasehold` command: holds lessons to their word, runs lessons and scripts, and searches worlds.
 //!
 //! The workshop's bench tool. It reads files and prints; everything it knows comes from the lesson
-//! crate. Exit codes: 0 all is well, 1 a claim or a lesson is wrong, 2 it was called wrongly or a
-//! file cannot be read.
+//! crate. Exit codes: 0 all is well, 1 a claim or a lesson is wrong or fuzz found a break, 2 it was called
+//! wrongly or a file cannot be read.
 
 mod args;
 mod check;
 mod explore;
 mod files;
+mod fuzz;
 mod out;
 mod run;
 
@@ -20,7 +21,7 @@ use args::{Command, Wrong};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     Well,
-    /// A claim is false or a lesson is wrong.
+    /// A claim is false, a lesson is wrong, or fuzz found a break.
     Wrong,
     /// Called wrongly, or a file cannot be read.
     Unusable,
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Ok(Command::Check(check)) => check::check(&check),
         Ok(Command::Run(run)) => run::run(&run),
         Ok(Command::Explore(search)) => explore::explore(&search),
+        Ok(Command::Fuzz(options)) => fuzz::fuzz(&options),
         Err(Wrong { what, remedy }) => {
             eprintln!("leasehold: {what}\n  {remedy}");
             End::Unusable

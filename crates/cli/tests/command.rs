@@ -155,6 +155,52 @@ fn a_script_is_run() {
 }
 
 #[test]
+fn a_search_prints_a_script_that_breaks_and_the_line_that_finds_it_again() {
+    let (code, text) = leasehold(&["fuzz", "--set", "fence=off", "--seed", "3", "--runs", "50"]);
+    assert_eq!(code, 1, "{text}");
+    let mut remarks = text.lines().filter_map(|line| line.strip_prefix("# "));
+    let broke = remarks.next().unwrap();
+    assert!(broke.starts_with("no-older-token broke at "), "{text}");
+    let line = remarks.nth(1).unwrap();
+    let words: Vec<&str> = line.split(' ').collect();
+    assert_eq!(words[0], "leasehold");
+    let (code, again) = leasehold(&words[1..]);
+    assert_eq!(code, 1, "{again}");
+    let script = |text: &str| text[text.find("seed = ").unwrap()..].to_owned();
+    assert_eq!(script(&again), script(&text));
+
+    let path = file("found.txt", &text);
+    let (code, played) = leasehold(&["run", &path]);
+    assert_eq!(code, 0, "{played}");
+    assert_eq!(last_line(&played), "invariants broken: no-older-token");
+    let reason = broke.split_once(" s: ").unwrap().1;
+    let told = played
+        .lines()
+        .find(|line| line.starts_with("no-older-token broke at step "));
+    assert!(told.unwrap().ends_with(reason), "{played}");
+    let (_, closed) = leasehold(&["run", &path, "--set", "fence=enforce"]);
+    assert_eq!(last_line(&closed), "no invariant broke");
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_what_it_saw() {
+    let (code, text) = leasehold(&["fuzz", "--runs", "3", "--steps", "400"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.starts_with("runs 3, steps 1200, commands "), "{text}");
+    assert_eq!(last_line(&text), "no invariant broke");
+    let drift = [
+        "fuzz",
+        "--beyond",
+        "drift",
+        "--break",
+        "deadline-within-grant",
+    ];
+    let (code, text) = leasehold(&drift);
+    assert_eq!(code, 1, "clocks of two rates: {text}");
+    assert!(text.contains(" rate "), "{text}");
+}
+
+#[test]
 fn what_is_wrong_in_a_file_is_said_with_its_place_and_ends_in_one() {
     let script = file(
         "never.txt",
@@ -210,6 +256,10 @@ fn wrong_calls_and_unreadable_files_end_in_two() {
         &["check", "crates"],
         &["run", "lessons/nothing.md"],
         &["run", "lessons/a-lease.md", "--set", "fence=ajar"],
+        &["fuzz", "--set", "fense=off"],
+        &["fuzz", "--break", "no-newer-token"],
+        &["fuzz", "--beyond", "belief"],
+        &["fuzz", "lessons"],
     ] {
         let (code, text) = leasehold(arguments);
         assert_eq!(code, 2, "{arguments:?}: {text}");

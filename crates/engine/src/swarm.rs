@@ -8,9 +8,10 @@ use crate::command::{ChangeText, Command, MessageName};
 use crate::draw::{Purpose, below, draw};
 use crate::event::Step;
 use crate::history::History;
+use crate::monitor::Invariant;
 use crate::setup::{Kind, Setup};
-use crate::switch::{Position, Switch};
-use crate::units::{Duration, ProcessId};
+use crate::switch::{Guards, Position, Switch};
+use crate::units::{Duration, ProcessId, SimTime};
 use crate::world::World;
 
 /// The kinds of trouble that a run may have.
@@ -61,6 +62,44 @@ pub struct Beyond {
     pub switches: bool,
 }
 
+/// What comes next in a random run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Turn {
+    Step,
+    /// It may turn out to be refused.
+    Act(Command),
+    /// There is nothing to do of the kind that was drawn.
+    Nothing,
+}
+
+/// The kinds of trouble by which an invariant breaks most easily, once a switch is off.
+const fn favoured(invariant: Invariant) -> &'static [Trouble] {
+    use Trouble::{
+        Campaign, Crash, Cut, Latency, Loss, Message, Partition, Pause, Rate, Release, WallJump,
+    };
+    match invariant {
+        Invariant::ElectionSafety => &[Crash, Cut, Partition, Message, Campaign],
+        Invariant::LogMatching | Invariant::LeaderCompleteness | Invariant::StateMachineSafety => {
+            &[Crash, Cut, Partition, Loss, Latency, Campaign]
+        }
+        Invariant::NoLostWrite | Invariant::LinearizableReads | Invariant::MonotonicReads => {
+            &[Crash, Cut, Partition, Campaign]
+        }
+        Invariant::TokenMonotonic => &[Crash, Pause, Campaign, Release],
+        Invariant::OneHolder => &[Latency, Release],
+        Invariant::DeadlineWithinGrant => &[Crash, Cut, Partition, Latency, WallJump, Rate],
+        Invariant::NoOlderToken => &[Pause, Latency, Message, Release],
+        Invariant::OneEffect => &[Crash, Cut, Loss, Latency, Message],
+    }
+}
+
+/// Whether every invariant must hold with this switch off or on alike: what serves liveness, and what only
+/// makes a fault rarer.
+fn safety_stands_without(switch: Switch) -> bool {
+    let only_narrows = [Switch::CheckBeforeWrite, Switch::Jeopardy];
+    switch.guards() == Guards::Liveness || only_narrows.contains(&switch)
+}
+
 /// A source of random worlds, faults and work.
 #[derive(Clone, Debug)]
 pub struct Swarm {
@@ -72,11 +111,28 @@ pub struct Swarm {
     drift_ppm: u32,
     /// The rate of the slowest clock of this run.
     slowest_ppm: u32,
+    /// Of so many moments at which a command may come, one has one.
+    pace: u64,
+    /// What the troubles were chosen for, if for anything.
+    aim: Option<Invariant>,
+    /// The time of the last command, and whether no step was taken since.
+    acted_at: SimTime,
+    acting: bool,
 }
 
 impl Swarm {
     #[must_use]
     pub fn new(seed: u64, beyond: Beyond) -> Self {
+        Self::with(seed, beyond, None)
+    }
+
+    /// A swarm that has more often the kinds of trouble by which `invariant` could break.
+    #[must_use]
+    pub fn aimed(seed: u64, beyond: Beyond, invariant: Invariant) -> Self {
+        Self::with(seed, beyond, Some(invariant))
+    }
+
+    fn with(seed: u64, beyond: Beyond, aim: Option<Invariant>) -> Self {
         let mut swarm = Self {
             seed,
             count: 0,
@@ -84,12 +140,23 @@ impl Swarm {
             beyond,
             drift_ppm: 0,
             slowest_ppm: TRUE_RATE,
+            pace: 12,
+            aim,
+            acted_at: SimTime(0),
+            acting: true,
         };
+        let favoured = aim.map_or(&[][..], favoured);
         for trouble in TROUBLES.iter().copied() {
-            if swarm.chance(1, 2) {
+            let of = match (aim, favoured.contains(&trouble)) {
+                (None, _) => 4,
+                (Some(_), true) => 7,
+                (Some(_), false) => 1,
+            };
+            if swarm.chance(of, 8) {
                 swarm.troubles.push(trouble);
             }
         }
+        swarm.pace = [6, 12, 12, 30, 80][swarm.below(5) as usize];
         if swarm.troubles.contains(&Trouble::Rate) {
             swarm.drift_ppm = 1 + swarm.below(300_000) as u32;
             // True clocks are within the bound too: from true ones at most to true ones at least.
@@ -181,7 +248,12 @@ impl Swarm {
             let word = match switch.initial() {
                 Position::Off => self.chance(1, 2).then_some("on"),
                 Position::Observe | Position::On => {
-                    (self.beyond.switches && self.chance(1, 5)).then_some("off")
+                    let off = if self.beyond.switches {
+                        self.chance(1, 5)
+                    } else {
+                        safety_stands_without(*switch) && self.chance(1, 4)
+                    };
+                    off.then_some("off")
                 }
             };
             if let Some(word) = word {
@@ -195,19 +267,30 @@ impl Swarm {
     pub fn play(&mut self, history: &mut History, steps: u64, mut on: impl FnMut(&Step, &World)) {
         let mut step = Step::empty();
         while history.world().step_count().0 < steps {
-            if self.chance(1, 12) {
-                let command = self.command(history.world());
-                if let Some(command) = command
-                    && history.act(command, &mut step).is_ok()
-                {
-                    on(&step, history.world());
-                }
-            } else if history.step(&mut step) {
+            let is_taken = match self.turn(history.world()) {
+                Turn::Step if history.step(&mut step) => true,
+                Turn::Step => return,
+                Turn::Act(command) => history.act(command, &mut step).is_ok(),
+                Turn::Nothing => false,
+            };
+            if is_taken {
                 on(&step, history.world());
-            } else {
-                return;
             }
         }
+    }
+
+    /// What comes next in a random run. Commands come only when all that is due now is done, and those of one
+    /// time come with no step between, so that its time alone says where a command stands in the run.
+    pub fn turn(&mut self, world: &World) -> Turn {
+        let now = world.now();
+        let is_done = || world.next_at().is_none_or(|next| now < next);
+        let may_act = self.acting || (self.acted_at < now && is_done());
+        self.acting = may_act && self.chance(1, self.pace);
+        if !self.acting {
+            return Turn::Step;
+        }
+        self.acted_at = now;
+        self.command(world).map_or(Turn::Nothing, Turn::Act)
     }
 
     /// One thing to do in this world: work, a fault, or a repair. It may turn out to be refused.
@@ -223,11 +306,9 @@ impl Swarm {
             Trouble::Pause => self
                 .name(world, &[Kind::Server, Kind::Worker])
                 .map(|process| {
-                    if world
-                        .names()
-                        .find(&process)
-                        .is_some_and(|id| world.worker(id).is_some())
-                    {
+                    let id = world.names().find(&process);
+                    let is_worker = id.is_some_and(|id| world.worker(id).is_some());
+                    if is_worker && self.chance(1, 2) {
                         Command::PauseBeforeSend { process }
                     } else {
                         Command::Pause { process }
@@ -379,7 +460,26 @@ impl Swarm {
     }
 
     fn work(&mut self, world: &World) -> Option<Command> {
-        if self.chance(1, 3) {
+        let puts_of_nine = match self.aim {
+            Some(
+                Invariant::NoOlderToken | Invariant::DeadlineWithinGrant | Invariant::OneEffect,
+            ) => 1,
+            Some(
+                Invariant::NoLostWrite
+                | Invariant::StateMachineSafety
+                | Invariant::LinearizableReads
+                | Invariant::MonotonicReads,
+            ) => 7,
+            Some(
+                Invariant::ElectionSafety
+                | Invariant::LogMatching
+                | Invariant::LeaderCompleteness
+                | Invariant::TokenMonotonic
+                | Invariant::OneHolder,
+            )
+            | None => 3,
+        };
+        if self.chance(puts_of_nine, 9) {
             let client = self.name(world, &[Kind::Client])?;
             let key = ["x", "y", "z"][self.below(3) as usize].to_owned();
             let value = self.below(1_000);

@@ -22,4 +22,4 @@ pub mod template;
 pub mod words;
 
 #[cfg(feature = "parse")]
-pub use parse::{Script, parse, parse_script, world_block};
+pub use parse::{Script, parse, parse_script, world_block, write_script};

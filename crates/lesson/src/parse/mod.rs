@@ -15,7 +15,7 @@ use crate::lesson::{Block, Directive, Lesson, Page, Prose, Stated};
 use crate::place::{Diagnostic, Lines, Place};
 use crate::script;
 
-pub use write::world_block;
+pub use write::{world_block, write_script};
 
 use markdown::{Document, Fence, Item, Line, Mark, Section};
 

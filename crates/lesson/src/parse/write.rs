@@ -1,11 +1,34 @@
-//! A setup as the keys of a `world` block: what is read is written, and the other way round.
+//! A setup as the keys of a `world` block, and a run as a command script: what is read is written.
 //!
-//! The stage manager's list, copied out fair. Only what differs from the default is written down.
+//! The stage manager's list, copied out fair. Only what differs from the default is written down, and times
+//! become pauses between the lines. Claims are not its business.
 
 use std::fmt::Write;
 
 use leasehold_engine::setup::Setup;
-use leasehold_engine::units::{Duration, SpanText};
+use leasehold_engine::timed_script::TimedScript;
+use leasehold_engine::units::{Duration, SimTime, SpanText};
+
+/// A run as a script that `leasehold run` plays. Each remark becomes a line behind a #, before the rest.
+#[must_use]
+pub fn write_script(script: &TimedScript, remarks: &[String]) -> String {
+    let mut lines: Vec<String> = remarks.iter().map(|remark| format!("# {remark}")).collect();
+    lines.extend(world_block(&script.setup).lines().map(str::to_owned));
+    lines.push("----".to_owned());
+    let mut now = SimTime(0);
+    for (at, command) in &script.commands {
+        lines.extend(pause(&mut now, *at));
+        lines.push(command.to_string());
+    }
+    lines.extend(pause(&mut now, script.end));
+    lines.join("\n") + "\n"
+}
+
+fn pause(now: &mut SimTime, until: SimTime) -> Option<String> {
+    let span = until.since(*now);
+    *now = until.max(*now);
+    (Duration::ZERO < span).then(|| format!("run {}", SpanText(span)))
+}
 
 /// The lines above a script's dashes that make this setup.
 #[must_use]
