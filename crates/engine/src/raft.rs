@@ -225,6 +225,8 @@ pub struct Server {
     fresh: bool,
     /// By resource. Every server counts; only the leader acts on it.
     armed: Vec<Option<Armed>>,
+    /// Until then a leader may count on it to vote for nobody else (`lease_reads`).
+    bound_until: Option<LocalTime>,
     /// Reads that clients wait for here.
     reads: Vec<reads::Waiting>,
     writer: Writer,
@@ -248,6 +250,7 @@ impl Server {
             registry: Registry::new(resources),
             fresh: true,
             armed: vec![None; resources],
+            bound_until: None,
             reads: Vec::new(),
             writer: Writer::default(),
         }
@@ -356,6 +359,8 @@ impl Server {
     /// After a start or a restart: wait for a leader to be heard.
     pub(crate) fn start<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         self.reset_election_timer(cx);
+        // It may have been bound when it crashed, and has forgotten.
+        self.bind_to_leader(cx);
     }
 
     pub fn step<R: Recorder>(&mut self, input: Input, cx: &mut Cx<'_, R>) {

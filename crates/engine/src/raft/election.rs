@@ -343,7 +343,7 @@ pub(super) fn refuse_vote<R: Recorder>(
     let rule = match why {
         VoteRefusal::OldTerm => Rule::StaleTermRefused,
         VoteRefusal::VotedFor(_) => Rule::VoteOncePerTerm,
-        VoteRefusal::LeaderFresh(_) => Rule::FreshLeaderShields,
+        VoteRefusal::LeaderFresh(_) | VoteRefusal::LeaseMayRun => Rule::FreshLeaderShields,
         VoteRefusal::LogBehind { .. } => Rule::VoteForUpToDateLog,
     };
     cx.fact(rule, || Event::VoteRefused {
