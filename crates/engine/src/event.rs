@@ -201,6 +201,8 @@ pub enum VoteRefusal {
     VotedFor(ProcessId),
     /// This leader, perhaps itself, was heard within the shortest election timeout: no answer is sent.
     LeaderFresh(ProcessId),
+    /// A leader may still answer reads by its lease on this server's vote.
+    LeaseMayRun,
     LogBehind {
         own_term: Term,
         own_index: LogIndex,

@@ -314,6 +314,8 @@ pub struct Server {
     fresh: bool,
     /// By resource. Every server counts; only the leader acts on it.
     armed: Vec<Option<Armed>>,
+    /// Until then a leader may count on it to vote for nobody else (`lease_reads`).
+    bound_until: Option<LocalTime>,
     /// Reads that clients wait for here.
     reads: Vec<reads::Waiting>,
     writer: Writer,
@@ -344,6 +346,7 @@ impl Server {
             registry: registry.unwrap_or_else(|| Registry::new(resources)),
             fresh: true,
             armed: vec![None; resources],
+            bound_until: None,
             reads: Vec::new(),
             writer: Writer::default(),
         };
@@ -456,6 +459,8 @@ impl Server {
     pub(crate) fn start<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
         self.take_over(cx);
         self.reset_election_timer(cx);
+        // It may have been bound when it crashed, and has forgotten.
+        self.bind_to_leader(cx);
     }
 
     pub fn step<R: Recorder>(&mut self, input: Input, cx: &mut Cx<'_, R>) {

@@ -15,7 +15,7 @@ mod common;
 mod play;
 
 use common::Run;
-use leasehold_engine::event::Event;
+use leasehold_engine::event::{Event, VoteRefusal};
 use leasehold_engine::monitor::{Invariant, Reason};
 use leasehold_engine::registry::Session;
 use leasehold_engine::setup::Setup;
@@ -564,6 +564,55 @@ fn drift_bound_a_slow_leader_counts_its_lease_shorter() {
         matches!(reason, Reason::StaleRead { client: C1, .. }),
         "{reason:?}"
     );
+}
+
+/// s2 hears s1 no more and stands; s3 has just answered s1, and then restarted. Bound, it does not vote.
+const RESTARTED: &str = r#"
+    run 100ms
+    cut s1 <-> s2
+    run 160ms
+    partition s1 c1 | s2 s3 c2
+    crash s3
+    restart s3
+    campaign s2
+    run 20ms
+    put c2 x "2"
+    run 40ms
+    get c1 x at s1
+    run 2s
+"#;
+
+/// Lease reads are safe only where followers are sticky, and a restart must not free them.
+#[test]
+fn a_follower_that_restarts_still_gives_its_vote_to_nobody_else() {
+    let sticky = format!("{C2_ASKS_S2}set stickiness on\n{RESTARTED}");
+    let mut on = Run::new(lease_reads());
+    on.play(&sticky);
+    on.assert_monitors_agree();
+    assert_eq!(on.broken(Invariant::LinearizableReads), None);
+    let play = Play::of(lease_reads(), &sticky);
+    let bound = |e: &Event| {
+        matches!(
+            e,
+            Event::VoteRefused {
+                why: VoteRefusal::LeaseMayRun,
+                ..
+            }
+        )
+    };
+    assert!(0 < play.count(S3, bound));
+    assert_eq!(reads(&play, C1), [(Some("1"), 4, false)]);
+    let later = play.times(S2, |e| matches!(e, Event::BecameLeader { .. }));
+    assert_eq!(later.len(), 2, "it leads when nobody is bound any more");
+
+    let mut off = Run::new(lease_reads());
+    off.play(&format!("{C2_ASKS_S2}{RESTARTED}"));
+    off.assert_monitors_agree();
+    let broken = off.broken(Invariant::LinearizableReads).unwrap();
+    assert!(matches!(
+        broken.reason,
+        Reason::StaleRead { client: C1, .. }
+    ));
 }
 
 // K: sessions --------------------------------------------------------------------------------------

@@ -998,6 +998,12 @@ impl Player {
                 };
                 main.push(put("1"));
                 more.push(put("2"));
+                more.push(act(Command::Get {
+                    client: process(),
+                    key: "x".to_owned(),
+                    at: None,
+                    stale: false,
+                }));
             }
             Kind::Store => {}
         }

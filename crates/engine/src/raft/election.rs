@@ -345,7 +345,7 @@ pub(super) fn refuse_vote<R: Recorder>(
         VoteRefusal::OldTerm => Rule::StaleTermRefused,
         VoteRefusal::LogDamaged => Rule::DamagedLogDoesNotVote,
         VoteRefusal::VotedFor(_) => Rule::VoteOncePerTerm,
-        VoteRefusal::LeaderFresh(_) => Rule::FreshLeaderShields,
+        VoteRefusal::LeaderFresh(_) | VoteRefusal::LeaseMayRun => Rule::FreshLeaderShields,
         VoteRefusal::LogBehind { .. } => Rule::VoteForUpToDateLog,
     };
     cx.fact(rule, || Event::VoteRefused {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use super::leases::answer;
 use super::{Message, Role, Server};
-use crate::event::Event;
+use crate::event::{Event, VoteRefusal};
 use crate::process::{AnswerTo, Cx, Message as Envelope, Recorder};
 use crate::rule::Rule;
 use crate::service::{AnswerWhat, Found, ReadHow};
 use crate::switch::Switch;
-use crate::units::{LocalTime, LogIndex, ProcessId, RequestId};
+use crate::units::{LocalTime, LogIndex, ProcessId, RequestId, Term};
 
 /// Rounds under way whose times a leader keeps: with more, the oldest no longer extend its lease.
 const ROUNDS_KEPT: usize = 64;
@@ -112,6 +112,23 @@ impl ReadLease {
 }
 
 impl Server {
+    /// A follower's part of a lease for reads: who hears a leader votes for nobody else for a while. Unlike what
+    /// stickiness goes by, this outlasts a change of term and a restart, because the lease does.
+    pub(super) fn bind_to_leader<R: Recorder>(&mut self, cx: &Cx<'_, R>) {
+        if cx.setup.lease_reads && cx.is_on(Switch::Stickiness) {
+            self.bound_until = Some(cx.now.plus(cx.setup.election_shortest()));
+        }
+    }
+
+    pub(super) fn bound_to_leader<R: Recorder>(
+        &self,
+        term: Term,
+        cx: &Cx<'_, R>,
+    ) -> Option<VoteRefusal> {
+        let bound = self.bound_until.is_some_and(|until| cx.now < until);
+        (bound && self.term <= term).then_some(VoteRefusal::LeaseMayRun)
+    }
+
     pub(super) fn on_get<R: Recorder>(
         &mut self,
         client: ProcessId,

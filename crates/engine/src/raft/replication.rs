@@ -29,13 +29,13 @@ impl Server {
                 ..
             } | Message::PreVote { .. }
         );
-        if calls
-            && self.term < term
-            && cx.is_on(Switch::Stickiness)
-            && let Some(leader) = self.fresh_leader(cx)
-        {
-            refuse_vote(from, term, VoteRefusal::LeaderFresh(leader), cx);
-            return;
+        if calls && cx.is_on(Switch::Stickiness) {
+            let fresh = self.fresh_leader(cx).filter(|_| self.term < term);
+            let fresh = fresh.map(VoteRefusal::LeaderFresh);
+            if let Some(why) = fresh.or_else(|| self.bound_to_leader(term, cx)) {
+                refuse_vote(from, term, why, cx);
+                return;
+            }
         }
         // A pre-vote and its grant speak of a term that nobody has entered.
         let asks_only = matches!(
@@ -150,6 +150,7 @@ impl Server {
             self.become_follower(self.term, Some(leader), cx);
         }
         self.leader_heard = cx.is_on(Switch::Stickiness).then_some(cx.now);
+        self.bind_to_leader(cx);
         self.reset_election_timer(cx);
         let start = self.log.start();
         if previous_index < start {

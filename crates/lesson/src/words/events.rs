@@ -234,6 +234,7 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
                 VoteRefusal::LogDamaged => "its last entry is damaged".to_owned(),
                 VoteRefusal::OldTerm => "that term is over".to_owned(),
                 VoteRefusal::VotedFor(other) => format!("its vote went to {}", name(other)),
+                VoteRefusal::LeaseMayRun => "a leader may read by its lease on it".to_owned(),
                 VoteRefusal::LeaderFresh(leader) => {
                     format!("{} leads, heard just now", name(leader))
                 }
