@@ -17,7 +17,7 @@ use crate::units::{ProcessId, SimTime, StepNumber};
 use crate::world::World;
 
 /// Steps between checkpoints: what a seek replays at most.
-const CHECKPOINT_EVERY: u64 = 512;
+const CHECKPOINT_EVERY: u64 = 1_024;
 /// The most steps of one branch; a run beyond it must be begun anew.
 pub const STEPS_MAX: u64 = 4_000_000;
 

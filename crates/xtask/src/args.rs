@@ -12,7 +12,7 @@ Usage: cargo xtask <task>
                                         --fast: leave out what needs a browser
                                         --only: the tests whose name contains NAME, wherever they are
                                         (SLOW=1 in the environment: the long versions too)
-  bench                                 measure the engine beside another one
+  bench                                 measure the engine: beside another one, a run, a search, in wasm
   mutants [--seed N] [--count N]        put small faults into the protocol and see that the tests notice;
                                         by default 300 of seed 1
   shots [--only NAME]                   render the decisive moments into e2e/shots
