@@ -6,6 +6,7 @@
 
 mod crate_raft;
 mod engine;
+mod explore;
 mod stopwatch;
 mod workload;
 
@@ -61,6 +62,10 @@ const SIDES: [Side; 4] = [
 ];
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("explore") {
+        explore::print();
+        return ExitCode::SUCCESS;
+    }
     println!(
         "{SERVERS} servers, one leader throughout; an entry counts when the leader has applied it."
     );
@@ -96,6 +101,7 @@ fn main() -> ExitCode {
         }
     }
     print_table(&lines);
+    explore::print();
     ExitCode::SUCCESS
 }
 
