@@ -151,6 +151,73 @@ fn each_mechanism_taken_away_is_found_out_by_the_script_that_is_kept() {
     }
 }
 
+#[test]
+fn a_lesson_is_searched_and_its_script_plays() {
+    let lesson = "lessons/isolated-leader.md";
+    let search = |more: &[&str]| leasehold(&[&["explore", lesson], more].concat());
+    let call = [
+        "--set",
+        "persist_term_vote=off",
+        "--break",
+        "election-safety",
+    ];
+    let (code, text) = search(&call);
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(search(&call), (code, text.clone()));
+    assert!(text.contains("; left out: stores payments\n"), "{text}");
+    let path = env::temp_dir().join(format!("leasehold-search-{}.txt", std::process::id()));
+    fs::write(&path, &text).unwrap();
+    let (code, run) = leasehold(&["run", &path.display().to_string()]);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(code, 0, "{run}");
+    assert!(
+        run.ends_with("invariants broken: election-safety\n"),
+        "{run}"
+    );
+
+    let (code, text) = search(&["--reach", "s2 leads term 2 and s1 believes it leads"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("found after") && text.contains("campaign s2\n"),
+        "{text}"
+    );
+    let (code, text) = search(&[
+        "--reach",
+        "s2 leads",
+        "--forbid",
+        "campaign s2",
+        "--budget",
+        "depth=3",
+    ]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("the budget of depth is used up"), "{text}");
+    for (call, what) in [
+        (["--reach", "s1 flies"], "another word is expected"),
+        (
+            ["--reach", "payments accepts s1"],
+            "no process is called `payments`",
+        ),
+        (["--reach", "s2 stands from 1s to 2s"], "a span of time"),
+        (["--break", "honesty"], "is not an invariant"),
+    ] {
+        let (code, text) = search(&call);
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains(what) && text.lines().count() == 2, "{text}");
+    }
+    let (code, text) = search(&["--break", "log-matching", "--forbid", "sing"]);
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("moves are deliver, duplicate"), "{text}");
+}
+
+#[test]
+fn the_opening_lesson_is_found_by_a_search_in_time() {
+    let lesson = "lessons/pause-outlives-its-lease.md";
+    let (code, text) = leasehold(&["explore", lesson, "--break", "no-older-token"]);
+    assert_eq!(code, 0, "{text}");
+    let why = "# no-older-token breaks: orders accepted token 1 of A, after token 2 of B.\n";
+    assert!(text.contains(why), "{text}");
+}
+
 fn read(path: &Path) -> (String, Script) {
     let text = fs::read_to_string(path).unwrap();
     let script = parse_script(&text, "s.txt").unwrap_or_else(|wrong| panic!("{wrong:?}"));
