@@ -5,9 +5,11 @@
 
 use leasehold_engine::explore::Limits;
 use leasehold_engine::explore::consensus::{Bounds, Goal, Move};
+use leasehold_engine::explore::leases::{self, Leases};
 use leasehold_engine::fuzz;
 use leasehold_engine::monitor::Invariant;
 use leasehold_engine::switch::{Position, Switch};
+use leasehold_engine::units::{Duration, SpanText};
 
 pub(crate) const HELP: &str = "\
 leasehold: holds lessons to their word, and runs lessons and scripts
@@ -31,6 +33,11 @@ leasehold: holds lessons to their word, and runs lessons and scripts
       --forbid        leaves a move out: \"crash\", \"campaign s1\", \"deliver s1>s3\", \"ring s1 heartbeat\"
       --budget        crashes=1,duplicates=0,puts=1,rings=1: how often; term=3,log=16,in_flight=4: how far;
                       states=5000000,depth=64,memory=1GB: where to give up
+      Leases are searched in time, with all of the world: of one-holder, token-monotonic, no-older-token and
+      deadline-within-grant, or where the budget has one of these keys:
+                      tick=500ms,horizon=12s: when something may be done, and until when
+                      pauses=1,writes=2,crashes=0,latencies=0,rates=0: what, and how often
+                      delay=2s,drift=20%: the other latency of a link; how fast and slow clocks may run
       Exit codes: 0 it was found, 1 it was not, within the budget
 
   leasehold fuzz [--seed N] [--runs N] [--steps N] [--set SWITCH=POSITION]... [--break INVARIANT]
@@ -78,6 +85,10 @@ pub(crate) struct Explore {
     pub(crate) forbid: Vec<String>,
     pub(crate) bounds: Bounds,
     pub(crate) limits: Limits,
+    /// Set where time is searched too.
+    pub(crate) timed: Option<leases::Bounds>,
+    /// The budget names crashes; in time there are none by themselves.
+    pub(crate) crashes_given: bool,
     /// The words of the call, for whoever wants to make it again.
     pub(crate) words: Vec<String>,
 }
@@ -181,6 +192,8 @@ fn explore(words: &[String]) -> Result<Explore, Wrong> {
             bytes: 1 << 30,
             depth: 64,
         },
+        timed: None,
+        crashes_given: false,
         words: words.to_vec(),
     };
     let mut goals = 0;
@@ -189,7 +202,11 @@ fn explore(words: &[String]) -> Result<Explore, Wrong> {
         match word.as_str() {
             "--set" => search.set.push(switch(rest.next())?),
             "--break" => {
-                search.goal = Wanted::Break(invariant(rest.next())?);
+                let invariant = invariant(rest.next())?;
+                search.goal = Wanted::Break(invariant);
+                if Leases::INVARIANTS.contains(&invariant) {
+                    search.timed.get_or_insert_default();
+                }
                 goals += 1;
             }
             "--reach" => {
@@ -232,20 +249,21 @@ fn explore(words: &[String]) -> Result<Explore, Wrong> {
 }
 
 fn invariant(value: Option<&String>) -> Result<Invariant, Wrong> {
-    let ids: Vec<&str> = Goal::INVARIANTS.iter().map(|i| i.id()).collect();
-    let known = format!("searched without time are {}", ids.join(", "));
+    let searched = Goal::INVARIANTS.iter().chain(&Leases::INVARIANTS);
+    let ids: Vec<&str> = searched.map(|i| i.id()).collect();
+    let known = format!("searched are {}", ids.join(", "));
     let Some(id) = value else {
         return wrong("--break needs an invariant", known);
     };
     match id.parse::<Invariant>() {
-        Ok(found) if Goal::INVARIANTS.contains(&found) => Ok(found),
-        Ok(_) => wrong(format!("{id} needs leases, stores or time"), known),
+        Ok(found) if ids.contains(&found.id()) => Ok(found),
+        Ok(_) => wrong(format!("{id} is not searched"), known),
         Err(()) => wrong(format!("`{id}` is not an invariant"), known),
     }
 }
 
-const BUDGET: &str =
-    "crashes, duplicates, puts, rings, term, log, in_flight, states, depth, memory";
+const BUDGET: &str = "crashes, duplicates, puts, rings, term, log, in_flight, states, depth, memory; \
+     in time: tick, horizon, pauses, writes, crashes, latencies, rates, delay, drift";
 
 fn budget(value: Option<&String>, search: &mut Explore) -> Result<(), Wrong> {
     let Some(value) = value else {
@@ -259,7 +277,14 @@ fn budget(value: Option<&String>, search: &mut Explore) -> Result<(), Wrong> {
         let Explore { bounds, limits, .. } = search;
         let few = |low: u64| amount(key, number, low, u64::from(Bounds::BUDGET_MAX));
         match key {
-            "crashes" => bounds.crashes = few(0)? as u8,
+            "tick" | "horizon" | "pauses" | "writes" | "latencies" | "rates" | "delay"
+            | "drift" => {
+                in_time(key, number, search.timed.get_or_insert_default())?;
+            }
+            "crashes" => {
+                bounds.crashes = few(0)? as u8;
+                search.crashes_given = true;
+            }
             "duplicates" => bounds.duplicates = few(0)? as u8,
             "puts" => bounds.puts = few(0)? as u8,
             "rings" => bounds.rings = few(0)? as u8,
@@ -273,6 +298,32 @@ fn budget(value: Option<&String>, search: &mut Explore) -> Result<(), Wrong> {
                 let what = format!("`{key}` is not a key of the budget");
                 return wrong(what, format!("keys are {BUDGET}"));
             }
+        }
+    }
+    Ok(())
+}
+
+fn in_time(key: &str, number: &str, bounds: &mut leases::Bounds) -> Result<(), Wrong> {
+    let few = || amount(key, number, 0, 15).map(|n| n as u8);
+    let span = || match number.parse() {
+        Ok(SpanText(span)) if Duration::ZERO < span => Ok(span),
+        _ => wrong(
+            format!("{key} cannot be `{number}`"),
+            "write a span, as in 500ms or 12s",
+        ),
+    };
+    match key {
+        "tick" => bounds.tick = span()?,
+        "horizon" => bounds.horizon = span()?,
+        "delay" => bounds.delays = vec![span()?],
+        "pauses" => bounds.pauses = few()?,
+        "writes" => bounds.writes = few()?,
+        "latencies" => bounds.latencies = few()?,
+        "rates" => bounds.rates = few()?,
+        _ => {
+            let percent = amount(key, number.strip_suffix('%').unwrap_or(number), 1, 90)? as u32;
+            let ppm = percent * 10_000;
+            bounds.clocks = vec![1_000_000 - ppm, 1_000_000 + ppm];
         }
     }
     Ok(())
@@ -456,8 +507,13 @@ mod tests {
         let unknown = wrong("explore a.md --break honesty");
         assert_eq!(unknown.what, "`honesty` is not an invariant");
         assert!(unknown.remedy.contains("election-safety, log-matching"));
-        let timed = wrong("explore a.md --break one-holder");
-        assert_eq!(timed.what, "one-holder needs leases, stores or time");
+        let Ok(Command::Explore(timed)) = read("explore a.md --break one-holder --budget tick=1s")
+        else {
+            panic!("a search of leases is read");
+        };
+        assert_eq!(timed.timed.unwrap().tick, Duration::secs(1));
+        let reads = wrong("explore a.md --break linearizable-reads");
+        assert_eq!(reads.what, "linearizable-reads is not searched");
         let budget = |budget: &str| wrong(&format!("explore a.md --budget {budget}"));
         assert_eq!(budget("crash=1").what, "`crash` is not a key of the budget");
         assert_eq!(budget("crash=1").remedy, format!("keys are {BUDGET}"));

@@ -13,7 +13,7 @@ use leasehold_engine::event::Step;
 use leasehold_engine::explore::consensus::{
     Action, Consensus, Goal, Move, MoveError, Refused, Replay,
 };
-use leasehold_engine::explore::{Explorer, Limit, Limits, Outcome, Progress};
+use leasehold_engine::explore::{Explorer, Limit, Limits, Model, Outcome, Progress};
 use leasehold_engine::setup::{Kind, Setup};
 use leasehold_engine::units::Duration as Span;
 use leasehold_engine::world::World;
@@ -22,13 +22,13 @@ use leasehold_lesson::lesson::Do;
 use leasehold_lesson::{parse, parse_script, script, words, world_block};
 
 use crate::args::{Explore, Wanted};
-use crate::{End, files, out};
+use crate::{End, explore_leases, files, out};
 
 /// Moves tried between two looks at the clock.
 const SLICE: u64 = 20_000;
 
 /// What is wrong, and what would be right.
-type Trouble = (String, String);
+pub(crate) type Trouble = (String, String);
 
 pub(crate) fn explore(search: &Explore) -> End {
     match look(search) {
@@ -40,11 +40,14 @@ pub(crate) fn explore(search: &Explore) -> End {
     }
 }
 
-fn trouble<T>(what: impl Into<String>, remedy: impl Into<String>) -> Result<T, Trouble> {
+pub(crate) fn trouble<T>(what: impl Into<String>, remedy: impl Into<String>) -> Result<T, Trouble> {
     Err((what.into(), remedy.into()))
 }
 
 fn look(search: &Explore) -> Result<End, Trouble> {
+    if let Some(bounds) = &search.timed {
+        return explore_leases::look(search, bounds);
+    }
     let Stage {
         setup,
         prefix,
@@ -73,7 +76,7 @@ fn look(search: &Explore) -> Result<End, Trouble> {
     let forbid = forbid.collect::<Result<Vec<Move>, _>>().map_err(unread)?;
     let model = Consensus::new(&world, search.bounds, goal, forbid).map_err(refused)?;
     let mut explorer = Explorer::new(model, search.limits);
-    run(&mut explorer, search.limits);
+    run(&mut explorer, search.limits, SLICE);
     let progress = explorer.progress();
     let outcome = explorer.outcome().cloned();
     let told = tell(&outcome, progress);
@@ -234,12 +237,12 @@ fn refused(error: Refused) -> Trouble {
 }
 
 /// Searches to the end, with a bar where somebody looks on.
-fn run(explorer: &mut Explorer<Consensus>, limits: Limits) {
+pub(crate) fn run<M: Model>(explorer: &mut Explorer<M>, limits: Limits, slice: u64) {
     let is_seen = std::io::stderr().is_terminal();
     let mut last = Instant::now();
     let mut drawn = false;
     while explorer.outcome().is_none() {
-        let progress = explorer.advance(SLICE);
+        let progress = explorer.advance(slice);
         if is_seen && Duration::from_millis(250) < last.elapsed() {
             draw(progress, limits);
             (last, drawn) = (Instant::now(), true);
@@ -280,7 +283,7 @@ fn grouped(n: u64) -> String {
     text
 }
 
-fn tell<A, F>(outcome: &Option<Outcome<A, F>>, progress: Progress) -> String {
+pub(crate) fn tell<A, F>(outcome: &Option<Outcome<A, F>>, progress: Progress) -> String {
     let states = grouped(progress.states);
     match outcome {
         Some(Outcome::Found { path, .. }) => {
@@ -300,7 +303,7 @@ fn tell<A, F>(outcome: &Option<Outcome<A, F>>, progress: Progress) -> String {
             };
             let whole = progress.level.saturating_sub(1);
             format!(
-                "not found in {states} states: the budget's {which} are used up; \
+                "not found in {states} states: the budget of {which} is used up; \
                  nothing within {whole} moves"
             )
         }
@@ -308,8 +311,8 @@ fn tell<A, F>(outcome: &Option<Outcome<A, F>>, progress: Progress) -> String {
     }
 }
 
-/// What is searched and how to do it again, as remarks above the script.
-fn head(search: &Explore, setup: &Setup, left_out: &[String]) {
+/// How to do it again, as a remark above the script.
+pub(crate) fn call(search: &Explore) {
     let quoted = search.words.iter().map(|word| {
         if word.contains(|c: char| c.is_whitespace() || "<>|\"$`\\;&*?()".contains(c)) {
             format!("'{}'", word.replace('\'', "'\\''"))
@@ -319,6 +322,11 @@ fn head(search: &Explore, setup: &Setup, left_out: &[String]) {
     });
     let call: Vec<String> = quoted.collect();
     out::line(&format!("# leasehold explore {}", call.join(" ")));
+}
+
+/// What is searched, and how to do it again.
+fn head(search: &Explore, setup: &Setup, left_out: &[String]) {
+    call(search);
     let clients = if setup.clients.is_empty() {
         String::new()
     } else {
@@ -374,7 +382,12 @@ fn print_script(search: &Explore, setup: &Setup, prefix: &[Command], commands: &
     for command in commands {
         out::line(&command.to_string());
     }
-    let claim = match &search.goal {
+    out::line(&format!("run until {}", wanted(search)));
+}
+
+/// What was looked for, as a claim.
+pub(crate) fn wanted(search: &Explore) -> String {
+    match &search.goal {
         Wanted::Break(invariant) => {
             let state = State::Invariant {
                 invariant: *invariant,
@@ -385,6 +398,5 @@ fn print_script(search: &Explore, setup: &Setup, prefix: &[Command], commands: &
         Wanted::Reach(text) => text
             .parse::<Claim>()
             .map_or_else(|_| text.clone(), |claim| claim.to_string()),
-    };
-    out::line(&format!("run until {claim}"));
+    }
 }

@@ -7,6 +7,7 @@
 mod args;
 mod check;
 mod explore;
+mod explore_leases;
 mod files;
 mod fuzz;
 mod out;

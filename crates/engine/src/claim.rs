@@ -1170,7 +1170,7 @@ impl What {
 }
 
 /// A claim and what it has seen so far of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Watch {
     claim: Claim,
     seen: Vec<bool>,

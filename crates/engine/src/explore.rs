@@ -7,6 +7,7 @@
 
 mod arena;
 pub mod consensus;
+pub mod leases;
 
 use arena::{Arena, Place};
 
@@ -29,8 +30,11 @@ pub trait Model {
     /// Adds the state's identity: states with the same bytes are one state.
     fn write(&self, state: &Self::State, bytes: &mut Vec<u8>);
 
-    /// Inverse of [`Model::write`].
-    fn read(&self, bytes: &[u8]) -> Self::State;
+    /// Inverse of [`Model::write`], for a state that was met: each is read once, in the order of meeting.
+    fn read(&mut self, bytes: &[u8]) -> Self::State;
+
+    /// A state was met for the first time; who cannot make it from its bytes keeps it here.
+    fn entered(&mut self, _state: &Self::State) {}
 
     /// Whether this state is what is looked for.
     fn finding(&self, state: &Self::State) -> Option<Self::Finding>;
@@ -205,10 +209,8 @@ impl<M: Model> Explorer<M> {
             self.level_end = self.seen.end();
         }
         let place = self.cursor;
-        let (state, after) = {
-            let record = self.seen.record(place);
-            (self.model.read(record.bytes), record.after)
-        };
+        let record = self.seen.record(place);
+        let (state, after) = (self.model.read(record.bytes), record.after);
         self.cursor = after;
         self.expanded += 1;
         let mut actions = std::mem::take(&mut self.actions);
@@ -241,6 +243,7 @@ impl<M: Model> Explorer<M> {
             None
         } else {
             let place = self.seen.insert(&bytes, from);
+            self.model.entered(state);
             self.model.finding(state).map(|finding| (place, finding))
         };
         self.bytes = bytes;
@@ -264,22 +267,23 @@ impl<M: Model> Explorer<M> {
         }
         places.reverse();
         let (mut path, mut actions, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
-        for pair in places.windows(2) {
-            let from = self.model.read(self.seen.record(pair[0]).bytes);
-            let to = self.seen.record(pair[1]).bytes;
-            actions.clear();
-            self.model.actions(&from, &mut actions);
-            let step = actions.iter().find(|action| {
-                bytes.clear();
-                let next = self.model.next(&from, action);
-                next.is_some_and(|next| {
-                    self.model.write(&next, &mut bytes);
-                    bytes == to
-                })
-            });
-            path.push(step.expect("a move led there before").clone());
-        }
         let start = self.seen.records().position(|at| at == places[0]);
-        (start.expect("ways begin at a start"), path)
+        let start = start.expect("ways begin at a start");
+        let mut here = self.model.initial().swap_remove(start);
+        for place in &places[1..] {
+            let to = self.seen.record(*place).bytes;
+            actions.clear();
+            self.model.actions(&here, &mut actions);
+            let step = actions.iter().find_map(|action| {
+                bytes.clear();
+                let next = self.model.next(&here, action)?;
+                self.model.write(&next, &mut bytes);
+                (bytes == to).then(|| (action.clone(), next))
+            });
+            let (action, next) = step.expect("a move led there before");
+            path.push(action);
+            here = next;
+        }
+        (start, path)
     }
 }

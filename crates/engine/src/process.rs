@@ -300,6 +300,10 @@ impl<R: Recorder> Cx<'_, R> {
 
 /// A process of any kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a world has few processes, and most of them are servers"
+)]
 pub enum Process {
     Server(Server),
     Worker(Worker),

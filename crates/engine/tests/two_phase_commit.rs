@@ -134,7 +134,7 @@ impl Model for TwoPhaseCommit {
         ]);
     }
 
-    fn read(&self, bytes: &[u8]) -> State {
+    fn read(&mut self, bytes: &[u8]) -> State {
         let (managers, rest) = bytes.split_at(self.managers);
         let manager = |byte: &u8| {
             [

@@ -526,7 +526,7 @@ impl Model for Consensus {
         state.write(bytes);
     }
 
-    fn read(&self, bytes: &[u8]) -> State {
+    fn read(&mut self, bytes: &[u8]) -> State {
         State::read(bytes, self.around.names.count())
     }
 
