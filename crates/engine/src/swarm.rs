@@ -242,7 +242,7 @@ impl Swarm {
         if self.chance(1, 4) {
             setup.grace = self.millis(100, 20_000);
         }
-        setup.table_in_memory = setup.servers == 1 && self.chance(1, 2);
+        setup.table_in_memory = setup.servers + setup.spares == 1 && self.chance(1, 2);
         for switch in Switch::ALL {
             // What is off unless set is safe either way; what is on is safe on.
             let word = match switch.initial() {
@@ -572,14 +572,12 @@ impl Swarm {
                 });
             }
         }
-        if world.setup().spares > 0 {
-            // Who was removed and does not know it asks for votes for ever (dissertation §4.2.3).
-            commands.push(Command::Set {
-                switch: Switch::Stickiness,
-                position: Position::On,
-                at: None,
-            });
-        }
+        // Who was removed and does not know it asks for votes for ever (dissertation §4.2.3).
+        commands.push(Command::Set {
+            switch: Switch::Stickiness,
+            position: Position::On,
+            at: None,
+        });
         commands
     }
 }

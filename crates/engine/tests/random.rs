@@ -15,8 +15,10 @@ use common::oracle::Oracle;
 use leasehold_engine::event::{Event, Step};
 use leasehold_engine::history::History;
 use leasehold_engine::monitor::Invariant;
+use leasehold_engine::setup::Kind;
 use leasehold_engine::swarm::{Beyond, Swarm};
 use leasehold_engine::units::Duration;
+use leasehold_engine::world::World;
 
 const STEPS: u64 = 2_000;
 
@@ -95,12 +97,28 @@ fn nothing_breaks_while_every_switch_is_on() {
 
 #[test]
 fn the_full_predicates_see_nothing_either() {
-    for seed in 0..runs(30, 300) {
+    for seed in 0..runs(1_000, 10_000) {
         let mut swarm = Swarm::new(seed, Beyond::default());
         let mut history = History::new(swarm.setup()).unwrap();
         let mut oracle = Oracle::default();
         swarm.play(&mut history, STEPS, |step, world| oracle.look(step, world));
         assert_eq!(oracle.first, BTreeMap::new(), "seed {seed}");
+        same_applied_same_state(history.world(), seed);
+    }
+}
+
+/// Whether it applied every entry or took over a snapshot, what has applied as much is in the same state.
+fn same_applied_same_state(world: &World, seed: u64) {
+    let servers = world.names().of_kind(Kind::Server);
+    let mut states = BTreeMap::new();
+    for server in servers.filter_map(|id| world.server(id)) {
+        let state = states.entry(server.applied()).or_insert(server.registry());
+        assert_eq!(
+            *state,
+            server.registry(),
+            "seed {seed}: {:?}",
+            server.applied()
+        );
     }
 }
 

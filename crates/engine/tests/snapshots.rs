@@ -1,6 +1,6 @@
 //! Snapshots: what a compacted log still answers for, and how a follower gets over what it missed.
 //!
-//! The balance carried forward, and the colleague who was ill. Cases H and J05 of the case list; one tick is
+//! The balance carried forward, and the colleague who was ill. Cases H01 to H06 and J05 of the case list; one tick is
 //! 10 ms. Chunked snapshots are left out of the engine: a snapshot goes whole, in one message.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
@@ -184,6 +184,83 @@ fn h04_a_log_that_has_the_snapshots_last_entry_keeps_what_follows_it() {
     // One that ends with another entry than stands there leaves nothing behind it.
     post(&mut play, S2, S3, 2, snapshot(5, 2));
     assert_eq!(log(&play, S3), [5, 5, 5, 5]);
+}
+
+/// Three voters and a spare.
+fn with_a_spare() -> Setup {
+    Setup {
+        spares: 1,
+        ..ticking(3, &[600_000; 4])
+    }
+}
+
+fn voters(play: &Play, id: ProcessId) -> u32 {
+    server(play, id).config().voters.len()
+}
+
+/// H03. In etcd a snapshot whose configuration lacks its receiver is refused. A change takes effect here when it
+/// is appended, so that a server which has just been added may need a snapshot from before: it is taken by
+/// whom it lacks, and a removed server learns from it that it is one.
+#[test]
+fn h03_a_snapshot_may_lack_its_receiver() {
+    let mut play = with_entries(with_a_spare(), 2);
+    play.run("cut s1 <-> s3\nremove s3\nrun 200ms\ncompact s1\nheal\nrun 200ms");
+    assert_eq!(
+        play.count(S1, sent(S3)),
+        0,
+        "a removed server is sent nothing more"
+    );
+    let late = server(&play, S1).snapshot().unwrap().clone();
+    assert!(!late.config.members().contains(S3));
+    post(&mut play, S1, S3, 1, late);
+    assert_eq!(log(&play, S3), [3, 3, 3, 3]);
+    let aside = |event: &Event| matches!(event, Event::StoodAside);
+    play.run("campaign s3\nrun 100ms");
+    assert_eq!(play.count(S3, aside), 1);
+
+    play.run("add s4\nrun 300ms\nput c1 x \"5\"\nrun 200ms");
+    let s4 = ProcessId(3);
+    assert_eq!(
+        play.count(s4, installed(S1, 3)),
+        1,
+        "from before it was added"
+    );
+    assert_eq!(log(&play, s4), [3, 5, 5, 5]);
+    assert_eq!((voters(&play, S1), voters(&play, s4)), (3, 3));
+    play.assert_kept();
+}
+
+#[test]
+fn h05_a_snapshot_brings_its_configuration() {
+    let mut play = with_entries(with_a_spare(), 2);
+    play.run("cut s1 <-> s3\nadd s4\nrun 300ms\ncompact s1");
+    assert_eq!((voters(&play, S3), voters(&play, S1)), (3, 4));
+    play.run("heal\nrun 200ms");
+    assert_eq!(play.count(S3, installed(S1, 3)), 1);
+    assert_eq!(voters(&play, S3), 4);
+    play.run("crash s3\nrestart s3");
+    assert_eq!(voters(&play, S3), 4, "and its disk has it too");
+    play.assert_kept();
+}
+
+/// What a snapshot holds is what is applied, so a change that is not committed stays out of it.
+#[test]
+fn an_uncommitted_configuration_is_in_no_snapshot() {
+    let mut play = with_entries(with_a_spare(), 3);
+    play.run("partition s1 | s2 s3 s4\nadd s4\ncompact s1");
+    let snapshot = server(&play, S1).snapshot().unwrap();
+    assert_eq!(
+        (snapshot.index, snapshot.config.voters.len()),
+        (LogIndex(3), 3)
+    );
+    assert_eq!(voters(&play, S1), 4, "its log goes on with it");
+    play.run("campaign s2\nrun 200ms\nheal\nrun 300ms");
+    assert_eq!(
+        voters(&play, S1),
+        3,
+        "and falls back to what the snapshot has"
+    );
+    play.assert_kept();
 }
 
 /// H06. A snapshot comes in one message here, so that none comes half; one of an older term is refused.

@@ -28,7 +28,7 @@ fn quoted() -> impl Strategy<Value = String> {
 fn command() -> impl Strategy<Value = String> {
     let one = (
         prop::sample::select(vec![
-            "pause", "resume", "crash", "restart", "release", "campaign",
+            "pause", "resume", "crash", "restart", "release", "campaign", "compact",
         ]),
         name(),
     )
@@ -86,8 +86,20 @@ fn command() -> impl Strategy<Value = String> {
         prop::sample::select(vec!["election", "heartbeat", "renew_timeout"]),
     )
         .prop_map(|(name, timer)| format!("ring {name} {timer}"));
+    let change = (
+        prop::sample::select(vec!["add", "promote", "remove", "reconfigure"]),
+        prop::collection::vec(name(), 1..4),
+        prop::sample::select(vec![
+            "",
+            " as learner",
+            " at s1",
+            " as learner at s2",
+            " as",
+        ]),
+    )
+        .prop_map(|(verb, names, rest)| format!("{verb} {}{rest}", names.join(" ")));
     prop_oneof![
-        one, ring, link, write, disk, stall, put, get, clock, jump, delay, latency, groups
+        one, change, ring, link, write, disk, stall, put, get, clock, jump, delay, latency, groups
     ]
 }
 

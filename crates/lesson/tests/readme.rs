@@ -37,6 +37,7 @@ fn the_example_script_is_read() {
 
 fn names() -> leasehold_engine::setup::Names {
     let setup = Setup {
+        spares: 2,
         workers: vec!["A".into(), "B".into()],
         clients: vec!["c1".into()],
         stores: vec!["orders".into()],

@@ -93,12 +93,9 @@ impl Server {
             let resource = ResourceId(at as u8);
             let state = self.registry.resource(resource);
             let counted = state.holder.map(|holder| holder.token);
-            match counted.or(state.closed.map(|(_, token)| token)) {
-                Some(token) if self.armed[at].is_some_and(|a| a.token == token) => {}
-                Some(token) => {
-                    self.count_down(resource, token, cx);
-                }
-                None => self.armed[at] = None,
+            self.armed[at] = None;
+            if let Some(token) = counted.or(state.closed.map(|(_, token)| token)) {
+                self.count_down(resource, token, cx);
             }
         }
     }
