@@ -38,6 +38,10 @@ struct Counts {
     refusals: u64,
     jeopardies: u64,
     crashes: u64,
+    rests: u64,
+    forgotten_tables: u64,
+    graces: u64,
+    releases_confirmed: u64,
 }
 
 impl Counts {
@@ -50,6 +54,10 @@ impl Counts {
                 Event::WriteRefused { .. } => self.refusals += 1,
                 Event::JeopardyBegan { .. } => self.jeopardies += 1,
                 Event::Crashed { .. } => self.crashes += 1,
+                Event::ResourceClosed { .. } => self.rests += 1,
+                Event::TableLost => self.forgotten_tables += 1,
+                Event::GraceBegan { .. } => self.graces += 1,
+                Event::ReleaseConfirmed { .. } => self.releases_confirmed += 1,
                 _ => {}
             }
         }
@@ -63,6 +71,10 @@ impl Counts {
             self.refusals,
             self.jeopardies,
             self.crashes,
+            self.rests,
+            self.forgotten_tables,
+            self.graces,
+            self.releases_confirmed,
         ];
         assert!(all.iter().all(|n| 0 < *n), "{self:?}");
     }
