@@ -43,6 +43,10 @@ struct Counts {
     compactions: u64,
     changes: u64,
     snapshots: u64,
+    rests: u64,
+    forgotten_tables: u64,
+    graces: u64,
+    releases_confirmed: u64,
 }
 
 impl Counts {
@@ -58,6 +62,10 @@ impl Counts {
                 Event::ConfigAdopted { .. } => self.changes += 1,
                 Event::LogCompacted { .. } => self.compactions += 1,
                 Event::SnapshotInstalled { .. } => self.snapshots += 1,
+                Event::ResourceClosed { .. } => self.rests += 1,
+                Event::TableLost => self.forgotten_tables += 1,
+                Event::GraceBegan { .. } => self.graces += 1,
+                Event::ReleaseConfirmed { .. } => self.releases_confirmed += 1,
                 _ => {}
             }
         }
@@ -74,6 +82,10 @@ impl Counts {
             self.compactions,
             self.changes,
             self.snapshots,
+            self.rests,
+            self.forgotten_tables,
+            self.graces,
+            self.releases_confirmed,
         ];
         assert!(all.iter().all(|n| 0 < *n), "{self:?}");
     }
