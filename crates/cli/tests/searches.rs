@@ -147,7 +147,8 @@ fn each_mechanism_taken_away_is_found_out_by_the_script_that_is_kept() {
             fs::write(&path, &text).unwrap();
         }
         let old = fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(text, old, "{}: BLESS=1 writes it anew", case.switch);
+        let (new, old) = (without_count(&text), without_count(&old));
+        assert_eq!(new, old, "{}: BLESS=1 writes it anew", case.switch);
     }
 }
 
@@ -216,6 +217,15 @@ fn the_opening_lesson_is_found_by_a_search_in_time() {
     assert_eq!(code, 0, "{text}");
     let why = "# no-older-token breaks: orders accepted token 1 of A, after token 2 of B.\n";
     assert!(text.contains(why), "{text}");
+}
+
+/// How many states it took tells of the engine's own bookkeeping too; what was found does not.
+fn without_count(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.split_once(" states: ") {
+        Some((_, moves)) => moves,
+        None => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn read(path: &Path) -> (String, Script) {
