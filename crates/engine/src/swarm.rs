@@ -2,16 +2,17 @@
 //!
 //! A crowd of clumsy stagehands, each with a few bad habits. Runs with few kinds of fault reach corners
 //! that runs with all of them never do (swarm testing). Clock rates stay within the bound that the setup
-//! names, because no lease is safe beyond it, unless the caller asks for more.
+//! names, because no lease is safe beyond it, unless the caller asks for more. Disks stall and fail; that one
+//! loses what it has confirmed is beyond what any switch is safe under, and left out.
 
-use crate::command::{ChangeText, Command, MessageName};
+use crate::command::{ChangeText, Command, DiskAct, MessageName};
 use crate::draw::{Purpose, below, draw};
-use crate::event::Step;
+use crate::event::{MessageKind, Step, Verdict};
 use crate::history::History;
 use crate::monitor::Invariant;
 use crate::setup::{Kind, Setup};
 use crate::switch::{Guards, Position, Switch};
-use crate::units::{Duration, ProcessId, SimTime};
+use crate::units::{Duration, OpId, ProcessId, SimTime};
 use crate::world::World;
 
 /// The kinds of trouble that a run may have.
@@ -19,6 +20,7 @@ use crate::world::World;
 enum Trouble {
     Pause,
     Crash,
+    Disk,
     Cut,
     Partition,
     Loss,
@@ -36,6 +38,7 @@ enum Trouble {
 const TROUBLES: &[Trouble] = &[
     Trouble::Pause,
     Trouble::Crash,
+    Trouble::Disk,
     Trouble::Cut,
     Trouble::Partition,
     Trouble::Loss,
@@ -118,6 +121,10 @@ pub struct Swarm {
     /// The time of the last command, and whether no step was taken since.
     acted_at: SimTime,
     acting: bool,
+    /// What comes next, whatever is drawn.
+    next: Option<Command>,
+    /// A holder that sleeps before its send, and when it may be woken: late, so that others come to hold.
+    late: Option<(ProcessId, SimTime)>,
 }
 
 impl Swarm {
@@ -144,6 +151,8 @@ impl Swarm {
             aim,
             acted_at: SimTime(0),
             acting: true,
+            next: None,
+            late: None,
         };
         let favoured = aim.map_or(&[][..], favoured);
         for trouble in TROUBLES.iter().copied() {
@@ -229,6 +238,7 @@ impl Swarm {
             },
             spares: [0, 0, 1, 2][self.below(4) as usize],
             snapshot_every: [0, 0, 1, 4, 16][self.below(5) as usize],
+            write_attempts: 1 + self.below(3) as u32,
             after_first_election: !self.beyond.switches && self.chance(3, 4),
             ..Setup::default()
         };
@@ -295,6 +305,9 @@ impl Swarm {
 
     /// One thing to do in this world: work, a fault, or a repair. It may turn out to be refused.
     pub fn command(&mut self, world: &World) -> Option<Command> {
+        if self.next.is_some() {
+            return self.next.take();
+        }
         if self.chance(1, 2) {
             return self.work(world);
         }
@@ -317,6 +330,16 @@ impl Swarm {
             Trouble::Crash => {
                 let process = self.name(world, &[Kind::Server, Kind::Worker, Kind::Store])?;
                 Some(Command::Crash { process })
+            }
+            Trouble::Disk => {
+                let process = self.name(world, &[Kind::Server, Kind::Store])?;
+                let act = if self.chance(1, 3) {
+                    DiskAct::Fail
+                } else {
+                    DiskAct::Stall(self.millis(1, 3_000))
+                };
+                // Where writes are durable at once there is nothing to do to a disk.
+                (world.setup().sync != Duration::ZERO).then_some(Command::Disk { process, act })
             }
             Trouble::Cut => {
                 let (from, to) = self.pair(world)?;
@@ -490,15 +513,59 @@ impl Swarm {
             let value = value.to_string();
             return Some(Command::Put { client, key, value });
         }
-        let process = self.name(world, &[Kind::Worker])?;
+        let believers: Vec<ProcessId> = world.names().of_kind(Kind::Worker).collect();
+        let believers: Vec<ProcessId> = believers
+            .into_iter()
+            .filter(|id| {
+                let belief = world.worker(*id).and_then(|worker| worker.belief());
+                belief.is_some_and(|b| b.verdict == Verdict::Mine)
+            })
+            .collect();
+        // Mostly one who thinks that it may.
+        let believer = self.one_of(&believers).filter(|_| self.chance(7, 8));
+        let process = match believer {
+            Some(id) => world.names().name(id).to_owned(),
+            None => self.name(world, &[Kind::Worker])?,
+        };
         let store = self.name(world, &[Kind::Store])?;
-        let value = format!("charge {}", self.below(100));
-        Some(Command::Write {
-            process,
+        let number = self.below(40);
+        let write = Command::Write {
+            process: process.clone(),
             store,
-            value,
-            op: None,
-        })
+            value: format!("charge {number}"),
+            op: self.chance(1, 2).then_some(OpId(number)),
+        };
+        match self.below(3) {
+            0 => self.hold_up(world).or(Some(write)),
+            1 => {
+                let Some(id) = believer.filter(|id| world.status(*id).is_running()) else {
+                    return Some(write);
+                };
+                // It checks, and sleeps before it sends, for as long as it takes others to hold.
+                let lease = world.setup().lease;
+                let until = world.now().plus(self.millis(0, lease.0 / 500)).plus(lease);
+                self.late = Some((id, until));
+                self.next = Some(write);
+                Some(Command::PauseBeforeSend { process })
+            }
+            _ => Some(write),
+        }
+    }
+
+    /// A write that is on its way comes one lease to three later.
+    fn hold_up(&mut self, world: &World) -> Option<Command> {
+        let writes = world.in_flight().filter(|f| f.kind == MessageKind::Write);
+        let writes: Vec<_> = writes.map(|flight| flight.id).collect();
+        let id = self.one_of(&writes)?;
+        let name = |id| world.names().name(id).to_owned();
+        let message = MessageName {
+            from: name(id.from),
+            to: name(id.to),
+            number: id.number,
+        };
+        let lease = world.setup().lease.0 / 1_000;
+        let by = self.millis(lease, 3 * lease);
+        Some(Command::Delay { message, by })
     }
 
     /// A read of one of the three kinds, where and how told by a number below 334.
@@ -521,6 +588,10 @@ impl Swarm {
         let down: Vec<ProcessId> = names
             .ids()
             .filter(|id| !world.status(*id).is_running())
+            .filter(|id| {
+                self.late
+                    .is_none_or(|(late, until)| late != *id || until <= world.now())
+            })
             .collect();
         if let Some(id) = self.one_of(&down)
             && self.chance(3, 4)

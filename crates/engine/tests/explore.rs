@@ -152,7 +152,7 @@ fn search_and_world_go_in_step() {
         breaks += u32::from(Goal::INVARIANTS.iter().any(is_broken));
     }
     assert!(
-        8_000 < moves && 10 < breaks,
+        8_000 < moves && 5 < breaks,
         "{moves} moves, {breaks} broken"
     );
 }
