@@ -7,6 +7,7 @@
     reason = "a test may"
 )]
 
+#[path = "engine/common/mod.rs"]
 mod common;
 
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use leasehold_engine::switch::{Guards, Switch};
 
 #[test]
 fn the_table_of_switches_matches_the_code() {
-    let text = include_str!("../../../ARCHITECTURE.md");
+    let text = include_str!("../../../../ARCHITECTURE.md");
     let rows = text
         .lines()
         .filter(|line| line.starts_with("| `") && line.matches('|').count() == 5);

@@ -6,8 +6,8 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod play;
-
+use crate::play::posts::{last_vote, patient, post, server, terms};
+use crate::play::{A, LEASE, Play, S1, S2, S3, stage, ticking, with_switch};
 use leasehold_engine::command::CommandError;
 use leasehold_engine::event::{Event, MessageKind};
 use leasehold_engine::raft::{Message, RoleName};
@@ -15,8 +15,6 @@ use leasehold_engine::rule::Rule;
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, ProcessId, Term};
-use play::posts::{last_vote, patient, post, server, terms};
-use play::{A, LEASE, Play, S1, S2, S3, stage, ticking, with_switch};
 
 /// s1 leads term 1, a heartbeat has just been answered, and the others stand only when told to.
 fn led_by_s1() -> Play {

@@ -8,9 +8,7 @@
     reason = "a test may"
 )]
 
-mod common;
-
-use common::{Run, check, cold};
+use crate::common::{Run, check, cold};
 use leasehold_engine::monitor::{Invariant, Reason};
 use leasehold_engine::setup::Setup;
 use leasehold_engine::units::{Duration, LogIndex, ProcessId, RequestId, ResourceId, Term, Token};

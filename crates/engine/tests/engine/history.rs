@@ -5,10 +5,9 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod play;
-
 use std::collections::BTreeMap;
 
+use crate::play::{Play, contended, stage};
 use leasehold_engine::command::{Command, CommandError, MessageName};
 use leasehold_engine::draw::{Purpose, below, draw};
 use leasehold_engine::event::{Event, MessageId, Step, StepKind};
@@ -19,7 +18,6 @@ use leasehold_engine::setup::{Kind, Setup};
 use leasehold_engine::swarm::{Beyond, Swarm};
 use leasehold_engine::units::{Duration, SimTime, StepNumber};
 use leasehold_engine::world::World;
-use play::{Play, contended, stage};
 
 const STEPS: u64 = 1_500;
 

@@ -5,17 +5,15 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod play;
-
 use std::sync::Arc;
 
+use crate::play::{LEASE, Play, S1, S2, S3, ticking};
 use leasehold_engine::event::{AppendRefusal, Event, Outcome};
 use leasehold_engine::process::Message as Envelope;
 use leasehold_engine::raft::{Config, Entry, Message, Server, Snapshot};
 use leasehold_engine::registry::{Op, Registry};
 use leasehold_engine::setup::Setup;
 use leasehold_engine::units::{Duration, LogIndex, ProcessId, Term};
-use play::{LEASE, Play, S1, S2, S3, ticking};
 
 /// Three servers that nobody but a command makes stand, and a client.
 fn patient() -> Setup {

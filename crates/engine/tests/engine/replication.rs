@@ -6,15 +6,13 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod play;
-
+use crate::play::posts::{append, commit, patient, post, server, terms};
+use crate::play::{Play, S1, S2, S3, with_switch};
 use leasehold_engine::event::{AppendRefusal, Event, MessageKind, Outcome};
 use leasehold_engine::raft::{Pace, RoleName};
 use leasehold_engine::setup::{Setup, SetupError};
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, LogIndex, ProcessId};
-use play::posts::{append, commit, patient, post, server, terms};
-use play::{Play, S1, S2, S3, with_switch};
 
 fn refused(event: &Event) -> bool {
     matches!(event, Event::AppendRefused { .. })

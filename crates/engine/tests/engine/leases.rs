@@ -6,15 +6,13 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod play;
-
+use crate::play::{A, B, LEASE, Play, S1, S2, stage, with_switch};
 use leasehold_engine::command::CommandError;
 use leasehold_engine::event::{Event, RenewRefusal, Verdict};
 use leasehold_engine::monitor::{Invariant, Reason};
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, SimTime, Token};
-use play::{A, B, LEASE, Play, S1, S2, stage, with_switch};
 
 fn is_received(event: &Event) -> bool {
     matches!(event, Event::LeaseReceived { .. })

@@ -9,17 +9,14 @@
     reason = "these are tests"
 )]
 
-mod common;
-mod play;
-
-use common::{Run, check};
+use crate::common::{Run, check};
+use crate::play::{A, B, C1, ORDERS, Play, stage, with_switch};
 use leasehold_engine::event::{Event, Outcome};
 use leasehold_engine::monitor::{Invariant, Reason};
 use leasehold_engine::setup::Setup;
 use leasehold_engine::store::{Scope, WriteVerdict};
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, OpId, ProcessId, ResourceId, Term, Token};
-use play::{A, B, C1, ORDERS, Play, stage, with_switch};
 
 /// A sleeps between check and send until B holds.
 const CHECKED_THEN_ASLEEP: &str = "

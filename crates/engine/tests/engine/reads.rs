@@ -11,17 +11,15 @@
     reason = "a test may"
 )]
 
-mod common;
-mod play;
-
-use common::Run;
+use crate::common::Run;
+use crate::play;
+use crate::play::{Play, S1, S2, S3, ticking, with_switch};
 use leasehold_engine::event::{Event, VoteRefusal};
 use leasehold_engine::monitor::{Invariant, Reason};
 use leasehold_engine::registry::Session;
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, LogIndex, ProcessId, RequestId};
-use play::{Play, S1, S2, S3, ticking, with_switch};
 
 /// In worlds of three servers: two clients and a store.
 const C1: ProcessId = ProcessId(3);

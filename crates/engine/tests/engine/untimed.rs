@@ -5,14 +5,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod play;
-
+use crate::play::{Play, S2, cold, stage};
 use leasehold_engine::command::CommandError;
 use leasehold_engine::event::{Event, Step, TimerKind};
 use leasehold_engine::setup::{Setup, SetupError};
 use leasehold_engine::units::{Duration, SimTime};
 use leasehold_engine::world::World;
-use play::{Play, S2, cold, stage};
 
 fn untimed(setup: Setup) -> Setup {
     Setup {

@@ -9,10 +9,8 @@
     reason = "a test may"
 )]
 
-mod common;
-mod play;
-
-use common::Run;
+use crate::common::Run;
+use crate::play::{Play, S1, S2, S3, ticking};
 use leasehold_engine::command::CommandError;
 use leasehold_engine::event::{Event, Step, VoteRefusal};
 use leasehold_engine::monitor::{Invariant, Reason};
@@ -22,7 +20,6 @@ use leasehold_engine::registry::Op;
 use leasehold_engine::rule::Rule;
 use leasehold_engine::setup::Setup;
 use leasehold_engine::units::{Duration, LogIndex, ProcessId, ProcessSet, Term};
-use play::{Play, S1, S2, S3, ticking};
 
 const S4: ProcessId = ProcessId(3);
 const S5: ProcessId = ProcessId(4);

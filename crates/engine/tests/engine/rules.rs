@@ -5,8 +5,8 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod play;
-
+use crate::play;
+use crate::play::{A, B, C1, LEASE, ORDERS, Play, S1, S2, S3, cold, contended, stage};
 use leasehold_engine::command::Command;
 use leasehold_engine::draw::{Purpose, below, draw};
 use leasehold_engine::event::{
@@ -20,7 +20,6 @@ use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::{Position, Switch};
 use leasehold_engine::units::{Duration, LogIndex, OpId, ProcessId, Term, Token};
 use leasehold_engine::world::{Clock, Status, World};
-use play::{A, B, C1, LEASE, ORDERS, Play, S1, S2, S3, cold, contended, stage};
 
 /// For each rule: its test's name, whose step it is, the stage, the script, and the event it decides.
 macro_rules! rules_reached {

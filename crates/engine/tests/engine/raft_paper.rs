@@ -6,16 +6,14 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod play;
-
+use crate::play::posts::{append, ask_for_vote, commit, last_vote, patient, post, server, terms};
+use crate::play::{Play, S1, S2, S3, ticking, with_switch};
 use leasehold_engine::event::{AppendRefusal, Event, VoteRefusal};
 use leasehold_engine::monitor::{Invariant, Reason};
 use leasehold_engine::raft::{Message, RoleName};
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, LogIndex, ProcessId, Term};
-use play::posts::{append, ask_for_vote, commit, last_vote, patient, post, server, terms};
-use play::{Play, S1, S2, S3, ticking, with_switch};
 
 const S4: ProcessId = ProcessId(3);
 const S5: ProcessId = ProcessId(4);

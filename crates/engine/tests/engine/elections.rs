@@ -6,16 +6,14 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod play;
-
+use crate::play::posts::{last_vote, patient, post, server, terms};
+use crate::play::{Play, S1, S2, S3, ticking, with_switch};
 use leasehold_engine::event::{Event, VoteRefusal};
 use leasehold_engine::monitor::Invariant;
 use leasehold_engine::raft::{Message, RoleName};
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, ProcessId, Term};
-use play::posts::{last_vote, patient, post, server, terms};
-use play::{Play, S1, S2, S3, ticking, with_switch};
 
 const GUARDS: [Switch; 3] = [Switch::Prevote, Switch::Stickiness, Switch::CheckQuorum];
 

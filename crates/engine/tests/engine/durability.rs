@@ -9,16 +9,13 @@
     reason = "these are tests"
 )]
 
-mod common;
-mod play;
-
-use common::{Run, check, cold};
+use crate::common::{Run, check, cold};
+use crate::play::{A, ORDERS, Play, S1, S2, S3, stage, ticking};
 use leasehold_engine::command::CommandError;
 use leasehold_engine::event::{Event, MessageKind, Outcome, VoteRefusal};
 use leasehold_engine::monitor::{Invariant, Reason};
 use leasehold_engine::setup::Setup;
 use leasehold_engine::units::{Duration, LogIndex, ProcessId, Term, Token};
-use play::{A, ORDERS, Play, S1, S2, S3, stage, ticking};
 
 fn with_client(setup: Setup) -> Setup {
     Setup {

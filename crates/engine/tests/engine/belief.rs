@@ -5,13 +5,11 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod play;
-
+use crate::play::{A, B, LEASE, Play, S1, stage, with_switch};
 use leasehold_engine::event::{Event, MessageKind, Verdict};
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, SimTime, Token};
 use leasehold_engine::worker::LeaseView;
-use play::{A, B, LEASE, Play, S1, stage, with_switch};
 
 fn is_granted(event: &Event) -> bool {
     matches!(event, Event::LeaseGranted { .. })
