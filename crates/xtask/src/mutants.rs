@@ -4,6 +4,7 @@
 //! seed, so that two people try the same ones. It takes an hour or more and is no part of `test`.
 
 use std::fs;
+use std::io;
 
 use crate::shell::{self, Failure, Output, Site};
 
@@ -44,10 +45,11 @@ pub(crate) fn run(site: &Site, seed: u64, count: usize) -> Result<(), Failure> {
     println!("{} of {} mutants, seed {seed}", chosen.len(), all.len());
 
     let out = site.scratch_dir().join("mutants");
-    fs::create_dir_all(&out).map_err(|error| {
+    let unwritable = |error: io::Error| {
         let what = format!("{}: {error}", out.display());
         Failure::new(what, "cargo xtask mutants")
-    })?;
+    };
+    fs::create_dir_all(&out).map_err(unwritable)?;
     let mut command = site.command("cargo");
     command.arg("mutants").args(files());
     command.args([
@@ -59,11 +61,16 @@ pub(crate) fn run(site: &Site, seed: u64, count: usize) -> Result<(), Failure> {
     ]);
     // Each job builds in its own copy of the tree.
     command.env_remove("CARGO_TARGET_DIR");
-    command.args(["--minimum-test-timeout", "60", "--colors", "never"]);
+    command.args(["--minimum-test-timeout", "20", "--colors", "never"]);
     command.arg("--output").arg(&out);
-    for name in &chosen {
-        command.arg("--re").arg(format!("^{}$", escaped(name)));
-    }
+    // Three hundred names are too many for a command line that somebody might read.
+    let config = out.join("chosen.toml");
+    let names: Vec<String> = chosen
+        .iter()
+        .map(|name| format!("    '^{}$',\n", escaped(name)))
+        .collect();
+    fs::write(&config, format!("examine_re = [\n{}]\n", names.concat())).map_err(unwritable)?;
+    command.arg("--config").arg(&config);
     for config in [
         "profile.dev.debug=0",
         "profile.dev.package.leasehold-engine.opt-level=0",
