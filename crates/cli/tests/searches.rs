@@ -28,7 +28,7 @@ struct Case {
     narrow: &'static [&'static str],
 }
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 9] = [
     Case {
         switch: "persist_term_vote",
         start: "cold",
@@ -96,6 +96,28 @@ const CASES: [Case; 8] = [
             "deliver s1>c1",
             "--forbid",
             "deliver s2>c1",
+        ],
+    },
+    // With one entry an append, a follower may hear of a commit beyond what it was just given.
+    Case {
+        switch: "commit_clamp_to_last_new_entry",
+        start: "led-one-at-a-time",
+        invariant: "state-machine-safety",
+        narrow: &[
+            "--budget",
+            "crashes=0,rings=1,term=2,in_flight=3",
+            "--forbid",
+            "campaign s3",
+            "--forbid",
+            "ring s1",
+            "--forbid",
+            "ring c1",
+            "--forbid",
+            "deliver s1>c1",
+            "--forbid",
+            "deliver s2>c1",
+            "--forbid",
+            "deliver c1>s2",
         ],
     },
     Case {
