@@ -66,10 +66,10 @@ impl Server {
     pub(super) fn on_timeout_now<R: Recorder>(&mut self, from: ProcessId, cx: &mut Cx<'_, R>) {
         if self.is_leader() {
             cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored { from });
-        } else if self.config.voting().contains(cx.me) {
-            self.become_candidate(Rule::ToldToStand, cx);
-        } else {
+        } else if !self.config.voting().contains(cx.me) {
             cx.fact(Rule::OnlyVotersStand, || Event::StoodAside);
+        } else if !self.stands_back(cx) {
+            self.become_candidate(Rule::ToldToStand, cx);
         }
     }
 }

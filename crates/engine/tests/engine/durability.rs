@@ -376,6 +376,36 @@ fn j03_the_same_leader_repairs_what_it_had_counted() {
     play.assert_kept();
 }
 
+/// The leader has told s2 to stand, which had the entry then; it hears of it when its disk has lost that.
+#[test]
+fn j03_a_damaged_server_that_is_told_to_stand_does_not() {
+    let script = "
+        campaign s1
+        run 1s
+        partition s1 s2 c1 | s3
+        put c1 x \"5\"
+        run 1s
+        latency s1 -> s2 1s 1s
+        transfer s1 -> s2
+        run 10ms
+        crash s2
+        disk s2 corrupt tail
+        restart s2
+        cut s2 -> s1
+        heal s2 <-> s3
+        run 1500ms";
+    let reason = check(
+        &with_client(cold(3)),
+        "refuse_vote_until_repaired",
+        script,
+        Invariant::LeaderCompleteness,
+    );
+    assert!(
+        matches!(reason, Reason::LeaderLacksEntry { leader: S2, .. }),
+        "{reason:?}"
+    );
+}
+
 // J04: what waits for the disk --------------------------------------------------------------------
 
 /// Case J04: s1 and s3 ask s2 in one term while its disk stands still.
