@@ -85,8 +85,9 @@ const fn favoured(invariant: Invariant) -> &'static [Trouble] {
         Invariant::LogMatching | Invariant::LeaderCompleteness | Invariant::StateMachineSafety => {
             &[Crash, Cut, Partition, Loss, Latency, Campaign]
         }
-        Invariant::NoLostWrite | Invariant::LinearizableReads | Invariant::MonotonicReads => {
-            &[Crash, Cut, Partition, Campaign]
+        Invariant::NoLostWrite => &[Crash, Cut, Partition, Campaign],
+        Invariant::LinearizableReads | Invariant::MonotonicReads => {
+            &[Cut, Partition, Latency, Message]
         }
         Invariant::TokenMonotonic => &[Crash, Pause, Campaign, Release],
         Invariant::OneHolder => &[Latency, Release],
@@ -270,6 +271,11 @@ impl Swarm {
                 setup.switches.push((switch.name().into(), word.into()));
             }
         }
+        // A leader may answer reads by its lease only where followers keep to it.
+        let is_sticky = setup
+            .positions()
+            .is_ok_and(|positions| positions.contains(&(Switch::Stickiness, Position::On)));
+        setup.lease_reads = is_sticky && self.chance(1, 2);
         setup
     }
 
@@ -357,7 +363,9 @@ impl Swarm {
             }
             Trouble::Latency => {
                 let (from, to) = self.pair(world)?;
-                let min = self.millis(1, 400);
+                // Now and then so long that whoever waits for an answer has given up.
+                let most = if self.chance(1, 4) { 3_000 } else { 400 };
+                let min = self.millis(1, most);
                 Some(Command::Latency {
                     from,
                     to,

@@ -14,6 +14,7 @@ mod play;
 
 mod architecture;
 mod belief;
+mod determinism;
 mod durability;
 mod elections;
 mod explore;
