@@ -12,7 +12,7 @@ use crate::shrink::Shrinker;
 use crate::swarm::{Beyond, Swarm, Turn};
 use crate::switch::{Position, Switch};
 use crate::timed_script::TimedScript;
-use crate::units::SimTime;
+use crate::units::{Duration, SimTime};
 use crate::world::World;
 
 /// What is searched.
@@ -275,13 +275,9 @@ enum RunEnd {
 impl Run {
     fn begin(seed: u64, options: &Options) -> Result<Self, SetupError> {
         // What is sought, or what the switches that are off would have kept.
-        let off = options
-            .set
-            .iter()
-            .filter(|(_, position)| *position != Position::On);
         let aim = options
             .sought
-            .or_else(|| off.filter_map(|(switch, _)| switch.breaks()).next());
+            .or_else(|| off(options).find_map(Switch::breaks));
         let mut swarm = match aim {
             Some(invariant) => Swarm::aimed(seed, options.beyond, invariant),
             None => Swarm::new(seed, options.beyond),
@@ -335,6 +331,15 @@ impl Run {
     }
 }
 
+/// The safety mechanisms that the search takes away.
+fn off(options: &Options) -> impl Iterator<Item = Switch> + '_ {
+    let off = options
+        .set
+        .iter()
+        .filter(|(switch, position)| *position != Position::On && switch.breaks().is_some());
+    off.map(|(switch, _)| *switch)
+}
+
 /// The first of the invariants that is broken, if one of those that count is.
 fn broken(world: &World, sought: Option<Invariant>) -> Option<Invariant> {
     let mut all = Invariant::ALL.iter().copied();
@@ -347,11 +352,17 @@ fn shrinking(run: &Run, invariant: Invariant, options: &Options) -> Result<Phase
     let script = TimedScript {
         setup: run.world.setup().clone(),
         commands: run.commands.clone(),
-        end: run.world.now(),
+        // Beyond the last command, so that what it set off at once is part of it.
+        end: run.world.now().plus(Duration::micros(1)),
     };
     Ok(Phase::Shrinking {
         seed: run.seed,
         commands: run.commands.len(),
-        shrinker: Box::new(Shrinker::new(script, invariant, options.replays)?),
+        shrinker: Box::new(Shrinker::new(
+            script,
+            invariant,
+            off(options).collect(),
+            options.replays,
+        )?),
     })
 }

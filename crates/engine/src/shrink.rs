@@ -8,8 +8,10 @@
 use crate::command::Command;
 use crate::monitor::{Broken, Invariant};
 use crate::setup::{Setup, SetupError};
+use crate::switch::Switch;
 use crate::timed_script::TimedScript;
 use crate::units::{Duration, SimTime, SpanText};
+use crate::world::World;
 
 /// How long after the last command a shortened script may still take to break.
 const SLACK: Duration = Duration::secs(10);
@@ -95,6 +97,8 @@ enum Proposal {
 pub struct Shrinker {
     script: TimedScript,
     invariant: Invariant,
+    /// Switches that are set: with these where they start, no candidate may break anything.
+    set: Vec<Switch>,
     broken: Broken,
     /// How many steps the script takes to break it.
     steps: u64,
@@ -110,7 +114,8 @@ pub struct Shrinker {
 }
 
 impl Shrinker {
-    /// `script` breaks `invariant`; it is played at most `replays` times.
+    /// `script` breaks `invariant`; scripts are played at most `replays` times. If the script breaks nothing
+    /// with the switches in `set` where they start, the short one breaks nothing either: they alone decide.
     ///
     /// # Errors
     /// What is wrong with the script's setup.
@@ -120,12 +125,15 @@ impl Shrinker {
     pub fn new(
         script: TimedScript,
         invariant: Invariant,
+        set: Vec<Switch>,
         replays: u64,
     ) -> Result<Self, SetupError> {
         let world = script.play_while(|_, world| world.broken(invariant).is_none())?;
         let broken = world.broken(invariant).cloned();
         let broken = broken.expect("a run plays again as it was");
+        let decide = !set.is_empty() && is_sound_without(&script, &set);
         Ok(Self {
+            set: if decide { set } else { Vec::new() },
             script: TimedScript {
                 end: end_of(&script, &broken),
                 ..script
@@ -222,7 +230,10 @@ impl Shrinker {
         let steps = world.step_count().0;
         if let Some(broken) = world.broken(self.invariant) {
             candidate.end = end_of(&candidate, broken);
-            if weight(&candidate) < weight(&self.script) {
+            if weight(&candidate) < weight(&self.script)
+                && (self.set.is_empty() || is_sound_without(&candidate, &self.set))
+            {
+                self.replays += u64::from(!self.set.is_empty());
                 self.broken = broken.clone();
                 self.steps = steps;
                 self.script = candidate;
@@ -451,6 +462,19 @@ impl Shrinker {
     }
 }
 
+/// Whether a script breaks nothing with these switches where they start.
+fn is_sound_without(script: &TimedScript, set: &[Switch]) -> bool {
+    let mut script = script.clone();
+    let is_set = |name: &str| set.iter().any(|switch| switch.name() == name);
+    script.setup.switches.retain(|(name, _)| !is_set(name));
+    let is_sound = |world: &World| {
+        let mut all = Invariant::ALL.iter();
+        all.all(|invariant| world.broken(*invariant).is_none())
+    };
+    let world = script.play_while(|_, world| is_sound(world));
+    world.is_ok_and(|world| is_sound(&world))
+}
+
 /// A round moment by which it has broken, with the last command's own consequences.
 fn end_of(script: &TimedScript, broken: &Broken) -> SimTime {
     let after = last_of(script).plus(Duration::micros(1)).max(broken.at);
@@ -484,7 +508,8 @@ fn with_name(line: &str, old: &str, new: &str) -> String {
 }
 
 /// What a script costs its reader; less is better. The number of commands counts first, then the setup.
-fn weight(script: &TimedScript) -> [u64; 5] {
+#[must_use]
+pub fn weight(script: &TimedScript) -> [u64; 5] {
     let setup = &script.setup;
     let lists = [
         &setup.workers,
