@@ -509,7 +509,9 @@ impl Server {
                 let authority = self.authority();
                 self.writer.on_write(job, authority, cx);
             }
-            Input::Timer(TimerKind::Transfer) => self.give_up_handover(cx),
+            Input::Timer(TimerKind::Transfer) => {
+                self.give_up_handover(Rule::HandoverHasItsTime, cx);
+            }
             Input::Raise { resource, to } => self.on_raise(resource, to, cx),
             Input::Campaign => self.on_campaign(cx),
             Input::Transfer { to } => self.hand_over(to, cx),

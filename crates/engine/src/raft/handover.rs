@@ -50,8 +50,8 @@ impl Server {
         }
     }
 
-    /// It took too long, or can no longer succeed: the leader leads on.
-    pub(super) fn give_up_handover<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+    /// It took too long, or its successor has lost its vote: the leader leads on.
+    pub(super) fn give_up_handover<R: Recorder>(&mut self, rule: Rule, cx: &mut Cx<'_, R>) {
         let Role::Leader(leading) = &mut self.role else {
             return;
         };
@@ -59,7 +59,7 @@ impl Server {
             return;
         };
         cx.cancel_timer(TimerKind::Transfer);
-        cx.fact(Rule::HandoverHasItsTime, || Event::HandoverGivenUp { to });
+        cx.fact(rule, || Event::HandoverGivenUp { to });
     }
 
     /// Told by its leader, it stands without asking first. Who has no vote stands aside; a leader stays what it is.

@@ -227,6 +227,12 @@ impl Server {
                 leading.progress[usize::from(id.0)] = Progress::from(index);
             }
         }
+        // A successor that has been told to stand may still win where the change has not arrived.
+        if let Some(to) = self.transferring()
+            && !config.voting().contains(to)
+        {
+            self.give_up_handover(Rule::OnlyVotersStand, cx);
+        }
     }
 
     /// The configuration by which it counts.
@@ -260,6 +266,7 @@ impl Server {
             };
             self.append(Op::Config { config }, Rule::JointIsLeft, cx);
         } else if !self.config.voters.contains(cx.me) {
+            self.tell_successor(cx);
             self.become_follower(self.term, None, cx);
         }
     }

@@ -636,6 +636,35 @@ fn f06_a_removed_server_told_to_stand_does_nothing() {
     play.assert_kept();
 }
 
+/// F06: the order itself, sent to a voter and so late that it finds a removed server.
+#[test]
+fn f06_an_order_to_stand_that_finds_its_server_removed_moves_nobody() {
+    let mut play = led();
+    play.run("add s4\nrun 200ms\ntransfer s1 -> s4\ndelay s1>s4#last 1s\nremove s4");
+    let given_up = |event: &Event| matches!(event, Event::HandoverGivenUp { to: S4 });
+    assert_eq!(play.count(S1, given_up), 1);
+    // Nobody tells it of its removal; once it is back as a learner it has read of it.
+    play.run("run 200ms\nadd s4 as learner\nrun 200ms\nremove s4\nrun 200ms");
+    assert!(!config(&play, S1).members().contains(S4));
+    assert!(!config(&play, S4).voting().contains(S4));
+    assert_eq!(play.count(S4, stands_aside), 0);
+    let log = last(&play, S4);
+    play.run("run 1s");
+    assert_eq!(play.count(S4, stands_aside), 1, "the order has come");
+    play.expect(Rule::OnlyVotersStand, Some(S4), stands_aside);
+    for voter in [S1, S2, S3] {
+        let vote = Message::Vote {
+            term: Term(1),
+            granted: true,
+        };
+        post(&mut play, voter, S4, vote);
+    }
+    assert_eq!(server(&play, S4).role(), RoleName::Follower);
+    assert_eq!((server(&play, S4).term(), last(&play, S4)), (Term(1), log));
+    play.run("put c1 x \"1\"\nrun 1s\nexpect s1 leads term 1 and s3 has x = \"1\"");
+    play.assert_kept();
+}
+
 /// F07. In etcd a change takes effect when it is applied, so that a server with one committed and not applied
 /// must not stand. Ours takes effect when it is appended: there is nothing to wait for, and a server stands by
 /// the configuration in its log.

@@ -132,6 +132,149 @@ fn f03_another_successor_replaces_the_first_and_has_its_full_time() {
     play.run("expect s1 leads term 1");
 }
 
+/// `with_a_spare`, led by s1, which hands over to s2; s2 has crashed, so that it is not brought up to date.
+fn handing_over_in_vain() -> Play {
+    let mut play = Play::new(with_a_spare());
+    play.run("campaign s1\nrun 100ms\ncrash s2\ntransfer s1 -> s2\nrun 10ms");
+    assert_eq!(server(&play, S1).transferring(), Some(S2));
+    play
+}
+
+/// TestLeaderTransferRemoveNode. There the removal was proposed before; ours may be asked for meanwhile, since it
+/// is the operator's and no client's work, and counts from when it is appended.
+#[test]
+fn f04_a_successor_that_is_removed_ends_the_handover_at_once() {
+    let mut play = handing_over_in_vain();
+    play.run("put c1 x \"1\"\nrun 10ms");
+    assert_eq!(play.count(S1, refused), 1);
+    play.run("remove s2");
+    let removed = play.ms();
+    assert_eq!(play.times(S1, given_up), [removed]);
+    play.expect(Rule::OnlyVotersStand, Some(S1), given_up);
+    assert_eq!(server(&play, S1).transferring(), None);
+    play.run("put c1 y \"2\"\nrun 5s\nexpect s3 has y = \"2\"");
+    assert_eq!(play.count(S1, refused), 1, "it takes work again");
+    play.run("run 2s\nexpect s1 leads term 1 and s3 has x = \"1\"");
+    assert_eq!(
+        play.count(S1, given_up),
+        1,
+        "not once more when its time is over"
+    );
+    let no_vote = CommandError::NoVote { name: "s2".into() };
+    assert_eq!(play.refusal("transfer s1 -> s2"), no_vote);
+    play.assert_kept();
+}
+
+/// TestLeaderTransferDemoteNode. A demotion is a removal and an addition as learner here. Left out of a joint
+/// configuration, a successor keeps its vote until that is left, and so long the handover goes on; as in etcd.
+#[test]
+fn f04_a_successor_that_loses_its_vote_ends_the_handover() {
+    let mut play = handing_over_in_vain();
+    play.run("reconfigure s1 s3\nrun 10ms");
+    assert!(server(&play, S1).config().is_joint());
+    assert_eq!(server(&play, S1).transferring(), Some(S2));
+    play.run("run 15ms");
+    assert!(!server(&play, S1).config().is_joint());
+    assert_eq!(server(&play, S1).transferring(), None);
+    play.expect(Rule::OnlyVotersStand, Some(S1), given_up);
+    play.run("run 50ms\nadd s2 as learner\nrestart s2\nrun 500ms\nexpect s1 leads term 1");
+    assert_eq!(terms(&play, S2), terms(&play, S1));
+    let no_vote = CommandError::NoVote { name: "s2".into() };
+    assert_eq!(play.refusal("transfer s1 -> s2"), no_vote);
+    assert_eq!(play.count(S1, given_up), 1);
+    play.assert_kept();
+}
+
+/// Another server's removal is no reason to give up.
+#[test]
+fn f04_the_removal_of_a_bystander_leaves_the_handover_alone() {
+    let mut play = Play::new(with_a_spare());
+    play.run("campaign s1\nrun 100ms\nadd s4\nrun 100ms\ncut s1 -> s2\nput c1 x \"1\"\nrun 30ms");
+    play.run("heal\ntransfer s1 -> s2\nremove s4");
+    assert_eq!(server(&play, S1).transferring(), Some(S2));
+    play.run("run 100ms\nexpect s2 leads term 2");
+    assert_eq!(play.count(S1, given_up), 0);
+    play.assert_kept();
+}
+
+/// What is said cannot be unsaid: told to stand before it was removed, it stands, since its own log still names
+/// it. Where its removal has arrived its log is behind; where it has not, it wins, and the removal goes.
+#[test]
+fn f04_a_removed_successor_that_was_told_already_wins_only_where_the_removal_is_unknown() {
+    let removed = |hold: &str| {
+        let mut play = Play::new(with_a_spare());
+        play.run("campaign s1\nrun 100ms\ntransfer s1 -> s2\nremove s2");
+        assert_eq!(play.times(S1, given_up), [play.ms()]);
+        play.run(hold);
+        play.run("run 50ms");
+        play
+    };
+    let mut play = removed("");
+    assert_eq!(last_vote(&play, S3).map(|why| why.is_some()), Some(true));
+    play.run("expect nobody leads\ncampaign s1\nrun 100ms\nexpect s1 leads term 3");
+    for id in [S1, S3] {
+        assert!(!server(&play, id).config().voting().contains(S2));
+    }
+    play.run("put c1 x \"1\"\nrun 2s\nexpect s3 has x = \"1\"");
+    play.assert_kept();
+
+    let mut play = removed("drop s1>s3#last");
+    play.run("expect s2 leads term 2\nput c1 x \"1\"\nrun 2s\nexpect s1 has x = \"1\"");
+    for id in [S1, S2, S3] {
+        assert!(server(&play, id).config().voters.contains(S2));
+    }
+    play.assert_kept();
+}
+
+/// Dissertation §4.2.2: it leads until its removal is committed. The answer that commits it also shows that the
+/// successor is up to date, which is told before the leader leaves; nobody waits for an election timeout.
+#[test]
+fn f04_a_leader_that_removes_itself_while_it_hands_over_tells_its_successor_first() {
+    let mut play = Play::new(with_a_spare());
+    play.run(
+        "campaign s1
+         run 100ms
+         cut s1 -> s2
+         put c1 x \"1\"
+         run 30ms
+         heal
+         transfer s1 -> s2
+         remove s1",
+    );
+    assert_eq!(server(&play, S1).transferring(), Some(S2));
+    play.run("run 80ms\nexpect s2 leads term 2");
+    play.expect(Rule::RemovedLeaderStepsDown, Some(S1), |e| {
+        matches!(e, Event::SteppedDown { term: Term(1) })
+    });
+    assert_eq!(play.count(S1, given_up), 0);
+    assert!(!server(&play, S2).config().voting().contains(S1));
+    play.run("put c1 y \"2\"\nrun 2s\nexpect s3 has y = \"2\" and s2 leads term 2");
+    play.assert_kept();
+}
+
+/// The same with a successor that cannot be brought up to date in time: the leader leaves all the same, and the
+/// others elect whom they like.
+#[test]
+fn f04_a_leader_that_removes_itself_does_not_wait_for_its_successor() {
+    let setup = Setup {
+        election_fixed: [60_000, 60_000, 500, 60_000, 60_000]
+            .map(Duration::millis)
+            .to_vec(),
+        ..patient(5)
+    };
+    let mut play = Play::new(setup);
+    play.run("campaign s1\nrun 100ms\ncrash s2\ntransfer s1 -> s2\nremove s1\nrun 30ms");
+    assert_eq!(server(&play, S1).role(), RoleName::Follower);
+    assert_eq!(server(&play, S1).transferring(), None);
+    play.run("run 1s\nexpect s3 leads term 2\nput c1 x \"1\"\nrun 2s\nexpect s4 has x = \"1\"");
+    assert_eq!(
+        play.count(S1, given_up),
+        0,
+        "its time does not run out any more"
+    );
+    play.assert_kept();
+}
+
 #[test]
 fn f05_only_a_leader_hands_over_and_only_to_another_voter() {
     let named = |name: &str| name.to_owned();
