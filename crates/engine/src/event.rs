@@ -702,6 +702,10 @@ pub enum Event {
         resource: ResourceId,
         server: ProcessId,
     },
+    /// Its work takes too long.
+    RenewalWithheld {
+        resource: ResourceId,
+    },
     LeaseRenewed {
         resource: ResourceId,
         token: Token,
@@ -931,6 +935,7 @@ impl Event {
             Self::LeaseReceived { .. } => "lease-received",
             Self::GrantTooLate { .. } => "grant-too-late",
             Self::RenewalSent { .. } => "renewal-sent",
+            Self::RenewalWithheld { .. } => "renewal-withheld",
             Self::LeaseRenewed { .. } => "lease-renewed",
             Self::JeopardyBegan { .. } => "jeopardy-began",
             Self::JeopardyEnded { .. } => "jeopardy-ended",

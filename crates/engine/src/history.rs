@@ -624,6 +624,7 @@ pub const fn is_notable(event: &Event) -> bool {
         | Event::ExpiryProposed { .. }
         | Event::LeaseReceived { .. }
         | Event::GrantTooLate { .. }
+        | Event::RenewalWithheld { .. }
         | Event::JeopardyBegan { .. }
         | Event::JeopardyEnded { .. }
         | Event::GraceBegan { .. }

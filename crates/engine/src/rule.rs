@@ -119,6 +119,7 @@ rules! {
     DeadlineFromSendTime = "deadline-from-send-time", "Chubby §2.8: the lease is counted from the request";
     WaitInQueue = "wait-in-queue", "seed: coordination-service election";
     RenewEarly = "renew-early", "seed: renew well before the deadline";
+    RenewFromWork = "renew-from-work", "Amazon Builders' Library: Leader election in distributed systems";
     RenewalExtends = "renewal-extends", "seed: lease-based authority";
     JeopardyWithoutEvidence = "jeopardy-without-evidence", "seed: jeopardy; Chubby §2.8";
     EvidenceEndsJeopardy = "evidence-ends-jeopardy", "Chubby §2.8";

@@ -151,6 +151,7 @@ fn settings(setup: &mut Setup) -> Vec<(&'static str, &mut dyn Setting)> {
         ("table_in_memory", &mut setup.table_in_memory),
         ("answer_timeout", &mut setup.answer_timeout),
         ("work", &mut setup.work),
+        ("work_max", &mut setup.work_max),
         ("store_delay", &mut setup.store_delay),
         ("latency_min", &mut setup.latency_min),
         ("latency_max", &mut setup.latency_max),

@@ -48,6 +48,9 @@ pub struct Setup {
     pub answer_timeout: Duration,
     /// From a worker's check to its send.
     pub work: Duration,
+    /// A holder whose work in hand has taken longer renews no more until it is done; zero: it renews whatever
+    /// its work does.
+    pub work_max: Duration,
     /// From a store's check to its write, where the two are not one step.
     pub store_delay: Duration,
     pub latency_min: Duration,
@@ -107,6 +110,7 @@ impl Default for Setup {
             table_in_memory: false,
             answer_timeout: Duration::millis(600),
             work: Duration::millis(300),
+            work_max: Duration::ZERO,
             store_delay: Duration::millis(200),
             latency_min: Duration::millis(40),
             latency_max: Duration::millis(60),
@@ -279,6 +283,7 @@ impl Setup {
             ("lock_delay", self.lock_delay, Duration::ZERO),
             ("answer_timeout", self.answer_timeout, milli),
             ("work", self.work, Duration::ZERO),
+            ("work_max", self.work_max, Duration::ZERO),
             ("store_delay", self.store_delay, Duration::ZERO),
             ("latency", self.latency_min, one),
             ("latency", self.latency_max, one),

@@ -588,6 +588,7 @@ fn setups(setup: &Setup) -> Vec<Setup> {
             latency_min latency_max loss_ppm duplication_ppm heartbeat election_min election_max
             election_fixed sync client_timeout client_attempts drift_ppm
             lease_reads sessions_max append_batch append_window snapshot_every grace lock_delay
+            work_max
             table_in_memory write_attempts);
     // What only makes sense together.
     let usual = Setup::default();

@@ -526,6 +526,15 @@ impl Worker {
     }
 
     fn renew<R: Recorder>(&mut self, cx: &mut Cx<'_, R>) {
+        if let Lease::Holding(held) = &self.lease
+            && self.writer.is_stuck(cx)
+        {
+            // Alive is not enough: it looks again whether its work goes on.
+            let resource = held.resource;
+            cx.fact(Rule::RenewFromWork, || Event::RenewalWithheld { resource });
+            cx.set_timer(TimerKind::Renew, cx.setup.renew_every);
+            return;
+        }
         let Some(server) = self.server(cx) else {
             return;
         };

@@ -12,7 +12,9 @@ use crate::process::{Cx, Message, Recorder};
 use crate::rule::Rule;
 use crate::store::{Scope, WriteAnswer, WriteRequest};
 use crate::switch::Switch;
-use crate::units::{LocalTime, OpId, ProcessId, ProcessSet, RequestId, ResourceId, Token};
+use crate::units::{
+    Duration, LocalTime, OpId, ProcessId, ProcessSet, RequestId, ResourceId, Token,
+};
 
 /// Writes that may wait behind the one under way.
 pub const WRITES_WAITING_MAX: usize = 16;
@@ -102,6 +104,14 @@ impl Writer {
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Whether the work in hand has taken longer than work may (`work_max`). A write that was sent is not work: it
+    /// is answered or given up.
+    pub(crate) fn is_stuck<R: Recorder>(&self, cx: &Cx<'_, R>) -> bool {
+        let working = self.current.as_ref().filter(|writing| !writing.sent);
+        cx.setup.work_max != Duration::ZERO
+            && working.is_some_and(|w| cx.setup.work_max < cx.now.since(w.checked_at))
     }
 
     pub(crate) fn believe(&mut self, authority: Authority, now: LocalTime) {

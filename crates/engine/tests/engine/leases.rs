@@ -1126,6 +1126,104 @@ fn l33_a_raise_needs_a_leader_and_a_resource() {
     assert!(matches!(unknown, CommandError::UnknownResource { .. }));
 }
 
+// L32: alive but stuck ----------------------------------------------------------------------------
+
+/// A holds and begins to write, with so much work to do and a bound on it; B waits.
+fn at_work(work: Duration, work_max: Duration, script: &str) -> Play {
+    let setup = Setup {
+        work,
+        work_max,
+        ..stage()
+    };
+    let mut play = Play::of(
+        setup,
+        "acquire A orders
+         until A believes it holds orders
+         acquire B orders
+         write A orders \"first\"",
+    );
+    play.run(script);
+    play
+}
+
+fn withheld(event: &Event) -> bool {
+    matches!(event, Event::RenewalWithheld { .. })
+}
+
+/// L32, as it is without a bound: the process renews, its work hangs, and nobody else gets the lease.
+#[test]
+fn l32_a_holder_that_hangs_keeps_its_lease_for_ever() {
+    let play = at_work(
+        Duration::secs(3_600),
+        Duration::ZERO,
+        "run 1200s
+         expect A holds orders with token 1 and B waits for orders
+         expect A sends nothing to orders",
+    );
+    assert_eq!(play.verdict("A"), Some(Verdict::Mine));
+    play.assert_kept();
+}
+
+/// L32, right: who renews only while its work gets on lets go, and the lease passes on in bounded time.
+#[test]
+fn l32_a_holder_that_hangs_lets_the_lease_pass_on() {
+    let mut play = at_work(Duration::secs(3_600), Duration::secs(5), "");
+    let began = play.ms();
+    play.run("until B believes it holds orders");
+    play.run("expect A does not believe it holds orders and B holds orders with token 2");
+    // The bound, a renewal just before it, a full lease, and the messages there and back.
+    let setup = stage();
+    let most = 5_000 + (setup.lease.0 + setup.answer_timeout.0) / 1_000;
+    let took = play.ms() - began;
+    assert!(5_000 < took && took <= most, "{took}");
+    assert!(1 <= play.count(A, withheld));
+    let lapsed = |e: &Event| matches!(e, Event::LeaseLapsed { .. });
+    assert_eq!(play.count(A, lapsed), 1, "it knows by its own clock");
+    play.run("run 60s");
+    play.assert_kept();
+}
+
+/// What hung may go on after all: by then its token is old, once the next holder has shown its own.
+#[test]
+fn l32_what_a_stuck_holder_sends_at_last_is_fenced() {
+    let play = at_work(
+        Duration::secs(14),
+        Duration::secs(5),
+        "set claim_first on
+         until B believes it holds orders
+         until orders accepts B with token 2
+         until A sends to orders
+         run 200ms
+         expect orders refuses A with token 1 \"first\"",
+    );
+    play.assert_kept();
+}
+
+/// Work that is slow and gets on costs nothing, and neither does having none.
+#[test]
+fn l32_a_holder_that_works_or_rests_keeps_its_lease() {
+    let writes = "write A orders \"next\"\n".repeat(12);
+    let play = at_work(
+        Duration::secs(4),
+        Duration::secs(5),
+        &format!("{writes}run 120s\nexpect A holds orders with token 1 and B waits for orders"),
+    );
+    assert_eq!(play.count(A, withheld), 0);
+    let sent = |e: &Event| matches!(e, Event::WriteSent { .. });
+    assert_eq!(play.count(A, sent), 13);
+    play.assert_kept();
+    // Longer than the bound, and done a renewal interval before the lease is over: it renews again.
+    let play = at_work(
+        Duration::secs(6),
+        Duration::secs(5),
+        "run 60s
+         expect A holds orders with token 1
+         expect orders accepts A with token 1",
+    );
+    assert!(1 <= play.count(A, withheld));
+    play.assert_kept();
+}
+
 // Leaders of the service --------------------------------------------------------------------------
 
 /// L31: it slept, hears nobody, finds every lease overdue, and wants to revoke what its successor renews.

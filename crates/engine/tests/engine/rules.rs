@@ -366,6 +366,10 @@ rules_reached! {
         [Event::QueuedForLease { resource: LEASE, place: 1 }];
     rule_renew_early: RenewEarly of A, stage(), "acquire A orders\nrun 2s",
         [Event::RenewalSent { resource: LEASE, server: S1 }];
+    rule_renew_from_work: RenewFromWork of A,
+        Setup { work: Duration::secs(60), work_max: Duration::secs(2), ..stage() },
+        "acquire A orders\nrun 1s\nwrite A orders \"x\"\nrun 4s",
+        [Event::RenewalWithheld { resource: LEASE }];
     rule_renewal_extends: RenewalExtends of A, stage(), "acquire A orders\nrun 3s",
         [Event::LeaseRenewed { resource: LEASE, token: Token(1), left, .. }
             if *left == Duration::millis(4_800)];

@@ -33,6 +33,7 @@ const KEYS: &[&str] = &[
     "lease_table",
     "answer_timeout",
     "work",
+    "work_max",
     "store_delay",
     "latency",
     "loss",
@@ -180,6 +181,7 @@ impl Reader<'_, '_, '_> {
             "lease_table" => setup.table_in_memory = in_memory(&text(value)?)?,
             "answer_timeout" => setup.answer_timeout = span(value)?,
             "work" => setup.work = span(value)?,
+            "work_max" => setup.work_max = span(value)?,
             "store_delay" => setup.store_delay = span(value)?,
             "latency" => (setup.latency_min, setup.latency_max) = spans(value)?,
             "loss" => setup.loss_ppm = percent(value)?,
@@ -269,6 +271,7 @@ impl Reader<'_, '_, '_> {
                 "lease_table" => setup.table_in_memory = false,
                 "answer_timeout" => setup.answer_timeout = defaults.answer_timeout,
                 "work" => setup.work = defaults.work,
+                "work_max" => setup.work_max = Duration::ZERO,
                 "store_delay" => setup.store_delay = defaults.store_delay,
                 "latency" => {
                     (setup.latency_min, setup.latency_max) =

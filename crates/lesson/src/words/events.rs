@@ -603,6 +603,12 @@ pub fn event(event: &Event, process: Option<ProcessId>, names: &Names) -> String
         Event::RenewalSent { resource, server } => {
             format!("{who} asks {} to renew {}.", name(server), thing(resource))
         }
+        Event::RenewalWithheld { resource } => {
+            format!(
+                "{who} does not renew {}: its work takes too long.",
+                thing(resource)
+            )
+        }
         Event::LeaseRenewed {
             resource,
             token,

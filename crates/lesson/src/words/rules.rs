@@ -138,6 +138,7 @@ pub const fn rule(rule: Rule) -> &'static str {
         Rule::DeadlineFromSendTime => "A holder counts its lease from when it asked, to be safe.",
         Rule::WaitInQueue => "Who is not first waits for its turn.",
         Rule::RenewEarly => "A holder renews well before its deadline.",
+        Rule::RenewFromWork => "A holder whose work does not get on renews no more.",
         Rule::RenewalExtends => "A confirmed renewal moves the holder's deadline.",
         Rule::JeopardyWithoutEvidence => "An unanswered renewal puts the holder in doubt.",
         Rule::EvidenceEndsJeopardy => "A confirmed renewal ends the doubt.",
