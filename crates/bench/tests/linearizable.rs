@@ -444,6 +444,7 @@ fn without_the_round_some_run_is_not_linearizable() {
         let switch = |name: &str, word: &str| (name.to_owned(), word.to_owned());
         setup.switches = vec![switch("readindex_quorum_round", "off")];
         setup.servers = setup.servers.max(3);
+        setup.table_in_memory = false;
         (setup.heartbeat, setup.client_timeout) = (Duration::millis(100), Duration::millis(300));
         (setup.election_min, setup.election_max) = (Duration::millis(300), Duration::millis(600));
     };

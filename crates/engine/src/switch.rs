@@ -104,6 +104,8 @@ switches! {
     ReadWaitsForApply = "read_waits_for_apply", Safety, Some(Invariant::LinearizableReads);
     /// A leader's lease for reads counts from when its round was sent, not from its answers.
     LeaseFromSendTime = "lease_from_send_time", Safety, Some(Invariant::LinearizableReads);
+    /// A leader that told its successor to stand reads by its lease no more (dissertation §6.4.1).
+    TransferExpiresLease = "transfer_expires_lease", Safety, Some(Invariant::LinearizableReads);
     /// A client is not answered from a state older than one it has seen (dissertation §6.4.1).
     SessionFloor = "session_floor", Safety, Some(Invariant::MonotonicReads);
     /// After an expiry nobody gets the resource for the setup's lock-delay (Chubby §2.4). It narrows the window.

@@ -8,6 +8,7 @@ use super::{Handover, Message, Role, Server};
 use crate::event::{Event, TimerKind};
 use crate::process::{Cx, Message as Envelope, Recorder};
 use crate::rule::Rule;
+use crate::switch::Switch;
 use crate::units::ProcessId;
 
 impl Server {
@@ -45,6 +46,9 @@ impl Server {
         let matched = leading.progress[usize::from(handover.to.0)].matched;
         if !handover.told && matched == last {
             handover.told = true;
+            if cx.is_on(Switch::TransferExpiresLease) {
+                leading.lease.give_up();
+            }
             let message = Message::TimeoutNow { term: self.term };
             cx.send(handover.to, Envelope::Raft(message));
         }

@@ -96,6 +96,10 @@ impl ReadLease {
         }
     }
 
+    pub(super) const fn give_up(&mut self) {
+        self.given_up = true;
+    }
+
     fn confirm<R: Recorder>(&mut self, confirmed: u64, cx: &Cx<'_, R>) {
         while let Some((_, sent)) = self.sent.pop_front_if(|(round, _)| *round <= confirmed) {
             let from_send = cx.is_on(Switch::LeaseFromSendTime);

@@ -17,6 +17,7 @@ use crate::play::{Play, S1, S2, S3, ticking, with_switch};
 use leasehold_engine::event::{Event, VoteRefusal};
 use leasehold_engine::monitor::{Invariant, Reason};
 use leasehold_engine::registry::Session;
+use leasehold_engine::rule::Rule;
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, LogIndex, ProcessId, RequestId};
@@ -562,6 +563,48 @@ fn drift_bound_a_slow_leader_counts_its_lease_shorter() {
         matches!(reason, Reason::StaleRead { client: C1, .. }),
         "{reason:?}"
     );
+}
+
+/// s1 hands over to s2, which stands at once, and hears nothing more: its lease would run for long.
+const HANDED_OVER: &str = r#"
+    set stickiness on
+    run 100ms
+    transfer s1 -> s2
+    run 10ms
+    partition s1 c1 | s2 s3 c2
+    until s2 becomes leader
+    put c2 x "2"
+    until c2 is told accepted
+    get c1 x at s1
+    run 100ms
+"#;
+
+#[test]
+fn transfer_expires_lease_a_leader_that_hands_over_relies_on_it_no_more() {
+    let setup = Setup {
+        election_fixed: [60_000, 1_000, 60_000].map(Duration::millis).to_vec(),
+        ..lease_reads()
+    };
+    let reason = breaks(
+        &setup,
+        &[Switch::TransferExpiresLease],
+        &format!("{C2_ASKS_S2}{HANDED_OVER}"),
+        Invariant::LinearizableReads,
+    );
+    assert!(
+        matches!(reason, Reason::StaleRead { client: C1, .. }),
+        "{reason:?}"
+    );
+    // If the handover comes to nothing, a round confirms its reads for the rest of its term: the call may be late.
+    let lost = "set stickiness on\nrun 100ms\ntransfer s1 -> s2\ndrop s1>s2#last\nrun 3s";
+    let mut play = Play::of(setup, &format!("{C2_ASKS_S2}{lost}"));
+    let by_lease = |play: &Play| {
+        let facts = play.steps.iter().flat_map(|step| &step.facts);
+        facts.filter(|fact| fact.rule == Rule::ReadByLease).count()
+    };
+    play.run("get c1 x at s1\nuntil c1 reads x = \"1\"");
+    assert_eq!(by_lease(&play), 0, "{}", play.trace(40));
+    play.assert_kept();
 }
 
 /// s2 hears s1 no more and stands; s3 has just answered s1, and then restarted. Bound, it does not vote.

@@ -234,6 +234,9 @@ pub const fn switch(switch: Switch) -> &'static str {
             "A read waits until its entry is applied where it is answered."
         }
         Switch::LeaseFromSendTime => "A leader's lease for reads counts from when it asked.",
+        Switch::TransferExpiresLease => {
+            "A leader that told its successor to stand reads by its lease no more."
+        }
         Switch::SessionFloor => "A client is not shown less than it has seen.",
         Switch::LockDelay => "After an expiry nobody gets the resource for the lock-delay.",
         Switch::StartupQuarantine => {
