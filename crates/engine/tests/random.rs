@@ -192,6 +192,7 @@ const NOT_BY_CHANCE: &[Switch] = &[
     Switch::CommitClampToLastNewEntry,
     Switch::OwnTermCommitBeforeReconfig,
     Switch::LeaseFromSendTime,
+    Switch::TransferExpiresLease,
 ];
 
 /// Breaks that one run in hundreds has: looked for with `SLOW=1` alone.
