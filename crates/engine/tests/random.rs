@@ -17,6 +17,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::oracle::Oracle;
+use leasehold_engine::command::Command;
 use leasehold_engine::event::{Event, Outcome, Step};
 use leasehold_engine::fuzz::{Fuzzer, Options};
 use leasehold_engine::history::History;
@@ -380,6 +381,24 @@ fn crowded_worlds_keep_every_invariant_and_recover() {
     println!("{counts:?}");
 }
 
+/// A disk that was to fail with its next write, and a worker that was to sleep before its next send, do so once
+/// after everything is healed.
+fn mend(history: &mut History) {
+    let names = history.world().names().clone();
+    for id in names.ids() {
+        let process = names.name(id).to_owned();
+        let status = history.world().status(id);
+        let repair = if status.is_crashed() {
+            Command::Restart { process }
+        } else if status.is_asleep() {
+            Command::Resume { process }
+        } else {
+            continue;
+        };
+        history.act(repair, &mut Step::empty()).unwrap();
+    }
+}
+
 fn recovers(history: &mut History, puts: &BTreeSet<(ProcessId, RequestId)>, seed: u64) {
     let mut step = Step::empty();
     for command in Swarm::heal_all(history.world()) {
@@ -387,6 +406,7 @@ fn recovers(history: &mut History, puts: &BTreeSet<(ProcessId, RequestId)>, seed
     }
     let soon = history.world().now().plus(Duration::secs(60));
     history.run_to(soon, |_, _| {});
+    mend(history);
     // Work that nobody else does any more: then the logs come to rest.
     let mut is_quiet = false;
     let later = soon.plus(Duration::secs(120));
@@ -435,6 +455,7 @@ fn recovers(history: &mut History, puts: &BTreeSet<(ProcessId, RequestId)>, seed
         if written && granted && accepted {
             break;
         }
+        mend(history);
         // Whoever holds writes; the others withhold.
         for worker in ["A", "B", "C"] {
             let write = format!("write {worker} orders \"after\"").parse().unwrap();

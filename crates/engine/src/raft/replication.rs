@@ -318,6 +318,8 @@ impl Server {
         let progress = &mut leading.progress[usize::from(follower.0)];
         progress.round = progress.round.max(round);
         let sending = progress.snapshot;
+        // A hint may go back past what is known to match; nothing needs to be sent from there again.
+        let retry = upto.max(progress.matched).next();
         if accepted {
             progress.pace = Pace::Replicate;
             progress.flying.retain(|last| upto < *last);
@@ -341,7 +343,7 @@ impl Server {
         } else if sending.is_some_and(|sending| sending.round < round) {
             // It answers what was sent after the snapshot, and still lacks it.
             self.send_snapshot(follower, cx);
-        } else if sending.is_some() || upto < progress.matched || progress.next <= upto.next() {
+        } else if sending.is_some() || progress.next <= retry {
             // A refusal that is older than what the follower has confirmed since.
             cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
                 from: follower,
@@ -349,7 +351,7 @@ impl Server {
         } else {
             progress.pace = Pace::Probe;
             progress.flying.clear();
-            progress.next = upto.next();
+            progress.next = retry;
             let next = progress.next;
             cx.fact(Rule::LeaderProbesBack, || Event::ProbedBack {
                 follower,

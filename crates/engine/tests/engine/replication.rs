@@ -27,6 +27,22 @@ fn appends(play: &Play, to: ProcessId) -> usize {
     play.count(S1, sent)
 }
 
+/// A follower's hint goes back to where its wrong term began, and may so pass entries that are known to match: the
+/// leader goes on behind those. It once took such a hint for an old one, and the follower stayed behind for ever.
+#[test]
+fn a_hint_from_before_what_matches_still_ends_the_search() {
+    let mut play = Play::new(with_switch(patient(3), Switch::NoopOnElection, "off"));
+    for (id, log) in [(S1, &[1, 1][..]), (S2, &[1, 1]), (S3, &[1, 1, 1, 1])] {
+        let from = if id == S1 { S2 } else { S1 };
+        post(&mut play, from, id, append(1, (0, 0), log, 0));
+    }
+    play.run("campaign s1\nrun 1s");
+    let matched = server(&play, S1).progress().unwrap()[2].matched;
+    assert_eq!(matched, LogIndex(2), "a heartbeat shows no more");
+    play.run("cut s1 -> s3\nput c1 x \"1\"\nrun 500ms\nheal\nrun 5s");
+    assert_eq!(terms(&play, S3), [1, 1, 2]);
+}
+
 /// Three probes where going back one entry at a time takes seven. etcd's leader skips its own terms as well, at the
 /// price of one more number in the answer; here only the follower skips.
 #[test]
