@@ -130,6 +130,29 @@ impl Server {
         cx.send(leader, Envelope::Raft(answer));
     }
 
+    /// Whoever sends entries or a snapshot leads this term: it is followed, and what a heard leader means begins anew.
+    /// False if this server leads itself.
+    pub(super) fn hears_leader<R: Recorder>(
+        &mut self,
+        leader: ProcessId,
+        cx: &mut Cx<'_, R>,
+    ) -> bool {
+        if self.is_leader() {
+            // Only two leaders of one term can meet here; election safety is already broken then.
+            cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
+                from: leader,
+            });
+            return false;
+        }
+        if self.leader_known() != Some(leader) {
+            self.become_follower(self.term, Some(leader), cx);
+        }
+        self.leader_heard = cx.is_on(Switch::Stickiness).then_some(cx.now);
+        self.bind_to_leader(cx);
+        self.reset_election_timer(cx);
+        true
+    }
+
     pub(super) fn on_append<R: Recorder>(
         &mut self,
         leader: ProcessId,
@@ -139,19 +162,9 @@ impl Server {
         round: u64,
         cx: &mut Cx<'_, R>,
     ) {
-        if self.is_leader() {
-            // Only two leaders of one term can meet here; election safety is already broken then.
-            cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
-                from: leader,
-            });
+        if !self.hears_leader(leader, cx) {
             return;
         }
-        if self.leader_known() != Some(leader) {
-            self.become_follower(self.term, Some(leader), cx);
-        }
-        self.leader_heard = cx.is_on(Switch::Stickiness).then_some(cx.now);
-        self.bind_to_leader(cx);
-        self.reset_election_timer(cx);
         let start = self.log.start();
         if previous_index < start {
             // What is compacted here was committed, so the leader has the same.

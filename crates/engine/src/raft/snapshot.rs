@@ -10,7 +10,6 @@ use crate::event::Event;
 use crate::process::{Cx, DiskWrite, Effect, Message as Envelope, Recorder};
 use crate::registry::Registry;
 use crate::rule::Rule;
-use crate::switch::Switch;
 use crate::units::{Duration, LogIndex, ProcessId, ResourceId, Term};
 
 /// The state after all entries up to and with one index (Raft §7, Figure 12).
@@ -109,17 +108,9 @@ impl Server {
         round: u64,
         cx: &mut Cx<'_, R>,
     ) {
-        if self.is_leader() {
-            cx.fact(Rule::LateReplyIgnored, || Event::ReplyIgnored {
-                from: leader,
-            });
+        if !self.hears_leader(leader, cx) {
             return;
         }
-        if self.leader_known() != Some(leader) {
-            self.become_follower(self.term, Some(leader), cx);
-        }
-        self.leader_heard = cx.is_on(Switch::Stickiness).then_some(cx.now);
-        self.reset_election_timer(cx);
         let upto = snapshot.index;
         if upto <= self.commit {
             // It comes twice, or late: nothing that was applied is taken back.

@@ -11,16 +11,20 @@
     reason = "a test may"
 )]
 
+use std::sync::Arc;
+
 use crate::common::Run;
 use crate::play;
+use crate::play::posts::{ask_for_vote, last_vote, post};
 use crate::play::{Play, S1, S2, S3, ticking, with_switch};
 use leasehold_engine::event::{Event, VoteRefusal};
 use leasehold_engine::monitor::{Invariant, Reason};
-use leasehold_engine::registry::Session;
+use leasehold_engine::raft::{Config, Message, Snapshot};
+use leasehold_engine::registry::{Registry, Session};
 use leasehold_engine::rule::Rule;
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
-use leasehold_engine::units::{Duration, LogIndex, ProcessId, RequestId};
+use leasehold_engine::units::{Duration, LogIndex, ProcessId, RequestId, Term};
 
 /// In worlds of three servers: two clients and a store.
 const C1: ProcessId = ProcessId(3);
@@ -622,6 +626,35 @@ const RESTARTED: &str = r#"
     get c1 x at s1
     run 2s
 "#;
+
+/// The answer to a snapshot confirms a round like any other, so the follower must keep to the lease like any other.
+/// It once did not: after a change of term it gave its vote while the leader still read by its lease.
+#[test]
+fn a_follower_that_takes_a_snapshot_is_bound_to_the_lease_too() {
+    let mut play = Play::of(lease_reads(), "set stickiness on");
+    let snapshot = Message::Snapshot {
+        term: Term(1),
+        snapshot: Arc::new(Snapshot {
+            index: LogIndex(3),
+            term: Term(1),
+            registry: Registry::new(1),
+            config: Config::initial(&lease_reads()),
+        }),
+        round: 1,
+    };
+    post(&mut play, S1, S3, snapshot);
+    // Word of a new term ends what stickiness goes by; the lease outlasts it.
+    let word = Message::Vote {
+        term: Term(2),
+        granted: false,
+    };
+    post(&mut play, S2, S3, word);
+    post(&mut play, S2, S3, ask_for_vote(2, (2, 9)));
+    assert_eq!(last_vote(&play, S3), Some(Some(VoteRefusal::LeaseMayRun)));
+    play.run("run 200ms");
+    post(&mut play, S2, S3, ask_for_vote(2, (2, 9)));
+    assert_eq!(last_vote(&play, S3), Some(None), "when the lease is over");
+}
 
 /// Lease reads are safe only where followers are sticky, and a restart must not free them.
 #[test]
