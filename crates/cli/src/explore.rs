@@ -18,7 +18,7 @@ use leasehold_engine::setup::{Kind, Setup};
 use leasehold_engine::units::Duration as Span;
 use leasehold_engine::world::World;
 use leasehold_lesson::director::set_switch;
-use leasehold_lesson::lesson::Do;
+use leasehold_lesson::lesson::{Directive, Do};
 use leasehold_lesson::{parse, parse_script, script, words, world_block};
 
 use crate::args::{Explore, Wanted};
@@ -108,39 +108,43 @@ struct Stage {
     left_out: Vec<String>,
 }
 
-fn stage(search: &Explore) -> Result<Stage, Trouble> {
-    let file = &search.file;
+/// The world of a lesson, or that of a command script with its lines.
+pub(crate) fn read(file: &str) -> Result<(Setup, Vec<Directive>), Trouble> {
     let text = files::read(Path::new(file))
         .or_else(|what| trouble(what, "name a lesson (.md) or a command script"))?;
-    let first = |wrong: Vec<leasehold_lesson::place::Diagnostic>| {
-        let wrong = wrong.into_iter().next();
-        wrong.map_or_else(Default::default, |d| {
+    let read = if file.ends_with(".md") {
+        parse(&text, file).map(|lesson| (lesson.setup, Vec::new()))
+    } else {
+        parse_script(&text, file).map(|script| (script.setup, script.directives))
+    };
+    read.map_err(|wrong| {
+        let first = wrong.into_iter().next();
+        first.map_or_else(Default::default, |d| {
             (format!("{file}:{}: {}", d.place, d.what), d.remedy)
         })
-    };
+    })
+}
+
+fn stage(search: &Explore) -> Result<Stage, Trouble> {
+    let file = &search.file;
+    let (mut setup, directives) = read(file)?;
     let mut left_out = Vec::new();
     let mut prefix = Vec::new();
-    let mut setup = if file.ends_with(".md") {
-        parse(&text, file).map_err(first)?.setup
-    } else {
-        let script = parse_script(&text, file).map_err(first)?;
-        if script.setup.untimed {
-            for directive in script.directives {
-                match directive.what {
-                    Do::Act(command) => prefix.push(command),
-                    // What a found script ends with: that it came true.
-                    Do::RunUntil { .. } => {}
-                    Do::RunFor(_) | Do::Stop { .. } | Do::Again(_) => {
-                        let what = format!("{file}:{}: no time passes here", directive.place);
-                        return trouble(what, "before a search stand commands alone");
-                    }
+    if setup.untimed {
+        for directive in directives {
+            match directive.what {
+                Do::Act(command) => prefix.push(command),
+                // What a found script ends with: that it came true.
+                Do::RunUntil { .. } => {}
+                Do::RunFor(_) | Do::Stop { .. } | Do::Again(_) => {
+                    let what = format!("{file}:{}: no time passes here", directive.place);
+                    return trouble(what, "before a search stand commands alone");
                 }
             }
-        } else if !script.directives.is_empty() {
-            left_out.push("the script's commands, which need time".to_owned());
         }
-        script.setup
-    };
+    } else if !directives.is_empty() {
+        left_out.push("the script's commands, which need time".to_owned());
+    }
     for (kind, names) in [
         ("workers", &mut setup.workers),
         ("stores", &mut setup.stores),

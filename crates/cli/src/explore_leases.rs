@@ -3,8 +3,6 @@
 //! A fire drill on the hour: at every tick somebody may fall asleep or write, and between ticks the world
 //! goes on as it always does.
 
-use std::path::Path;
-
 use leasehold_engine::command::Command;
 use leasehold_engine::event::Step;
 use leasehold_engine::explore::leases::{Action, Bounds, Goal, Leases, run};
@@ -14,11 +12,11 @@ use leasehold_engine::units::{Duration, SpanText};
 use leasehold_engine::world::World;
 use leasehold_lesson::director::set_switch;
 use leasehold_lesson::lesson::Do;
-use leasehold_lesson::{parse, parse_script, script, words, world_block};
+use leasehold_lesson::{script, words, world_block};
 
 use crate::args::{Explore, Wanted};
 use crate::explore::{self, Trouble, trouble};
-use crate::{End, files, out};
+use crate::{End, out};
 
 /// Moves tried between two looks at the clock: each may be half a second of a world.
 const SLICE: u64 = 200;
@@ -89,33 +87,20 @@ pub(crate) fn look(search: &Explore, bounds: &Bounds) -> Result<End, Trouble> {
 /// The file's world, with one latency and no loss, and what its script does before the search.
 fn stage(search: &Explore) -> Result<(Setup, Vec<Action>), Trouble> {
     let file = &search.file;
-    let text = files::read(Path::new(file))
-        .or_else(|what| trouble(what, "name a lesson (.md) or a command script"))?;
-    let first = |wrong: Vec<leasehold_lesson::place::Diagnostic>| {
-        let wrong = wrong.into_iter().next();
-        wrong.map_or_else(Default::default, |d| {
-            (format!("{file}:{}: {}", d.place, d.what), d.remedy)
-        })
-    };
+    let (mut setup, directives) = explore::read(file)?;
     let mut prefix = Vec::new();
-    let mut setup = if file.ends_with(".md") {
-        parse(&text, file).map_err(first)?.setup
-    } else {
-        let script = parse_script(&text, file).map_err(first)?;
-        for directive in script.directives {
-            match directive.what {
-                Do::Act(command) => prefix.push(Action::Act(command)),
-                Do::RunFor(span) => prefix.push(Action::Run(span)),
-                // What a found script ends with: that it came true.
-                Do::RunUntil { .. } => {}
-                Do::Stop { .. } | Do::Again(_) => {
-                    let what = format!("{file}:{}: this is for a reader", directive.place);
-                    return trouble(what, "before a search stand commands and `run 500ms`");
-                }
+    for directive in directives {
+        match directive.what {
+            Do::Act(command) => prefix.push(Action::Act(command)),
+            Do::RunFor(span) => prefix.push(Action::Run(span)),
+            // What a found script ends with: that it came true.
+            Do::RunUntil { .. } => {}
+            Do::Stop { .. } | Do::Again(_) => {
+                let what = format!("{file}:{}: this is for a reader", directive.place);
+                return trouble(what, "before a search stand commands and `run 500ms`");
             }
         }
-        script.setup
-    };
+    }
     if setup.untimed {
         return trouble(
             format!("{file}: its world has no time"),

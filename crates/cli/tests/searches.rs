@@ -6,10 +6,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod leasehold;
+
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{env, fs};
 
+use leasehold::{leasehold, root};
 use leasehold_engine::event::Step;
 use leasehold_engine::explore::consensus::{Bounds, Consensus, Goal};
 use leasehold_engine::explore::{Explorer, Limits, Outcome, Progress};
@@ -129,23 +131,6 @@ const CASES: [Case; 9] = [
 ];
 
 const FOLDER: &str = "crates/cli/tests/searches";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Runs the command in the project's root: its exit code and what it prints.
-fn leasehold(arguments: &[&str]) -> (i32, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leasehold"));
-    let output = command
-        .args(arguments)
-        .current_dir(root())
-        .output()
-        .unwrap();
-    let text =
-        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-    (output.status.code().unwrap(), text)
-}
 
 fn start_of(case: &Case) -> String {
     format!("{FOLDER}/starts/{}.txt", case.start)
