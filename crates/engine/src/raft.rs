@@ -548,7 +548,6 @@ impl Server {
     ) {
         let was_leader = self.is_leader();
         let was_candidate = matches!(self.role, Role::Candidate { .. });
-        let was_following = self.leader_known();
         let from = self.term;
         if from < term {
             self.term = term;
@@ -581,9 +580,8 @@ impl Server {
             self.reset_election_timer(cx);
             self.look_at_own_role(cx);
         }
-        if let Some(leader) = leader
-            && (was_following != Some(leader) || from < term)
-        {
+        // Who asks for this knows that it followed nobody or another.
+        if let Some(leader) = leader {
             cx.fact(Rule::LeaderOfThisTerm, || Event::LeaderFollowed {
                 leader,
                 term,
