@@ -248,11 +248,6 @@ impl Registry {
     }
 
     #[must_use]
-    pub fn resources(&self) -> &[ResourceState] {
-        &self.resources
-    }
-
-    #[must_use]
     pub fn value(&self, key: &str) -> Option<&str> {
         self.keys.get(key).map(|v| &**v)
     }
@@ -744,5 +739,28 @@ mod tests {
             registry.apply(&acquire(3, 2), true),
             Applied::Queued { place: 1, .. }
         ));
+    }
+
+    #[test]
+    fn a_waiter_that_asks_again_keeps_its_place() {
+        let mut registry = Registry::new(1);
+        registry.apply(&acquire(3, 1), true);
+        registry.apply(&acquire(4, 1), true);
+        registry.apply(&acquire(5, 1), true);
+        // The same request once more, and the request of a new incarnation.
+        for again in [1, 2] {
+            let applied = registry.apply(&acquire(5, again), true);
+            let waiter = Waiter {
+                worker: ProcessId(5),
+                request: RequestId(again),
+            };
+            let place = Applied::QueueRepeated {
+                resource: ORDERS,
+                waiter,
+                place: 2,
+            };
+            assert_eq!(applied, place);
+        }
+        assert_eq!(registry.resource(ORDERS).queue.len(), 2);
     }
 }

@@ -77,6 +77,16 @@ fn a_belief_is_as_old_as_the_last_check() {
 }
 
 #[test]
+fn a_leader_that_writes_believes_as_of_its_last_look_at_its_role() {
+    let mut play = Play::of(stage(), "expect s1 leads\nrun 500ms");
+    let asked = play.world.now();
+    assert!(play.world.belief_at(S1).unwrap() < asked);
+    play.run("write s1 orders \"x\"");
+    assert_eq!(play.world.belief_at(S1), Some(asked));
+    play.assert_kept();
+}
+
+#[test]
 fn a_crashed_holder_believes_nothing_while_the_service_still_counts() {
     let mut play = Play::of(
         stage(),

@@ -442,14 +442,16 @@ fn every_refusal_changes_nothing() {
         assert_eq!(play.refusal(line), expected, "{line}");
     }
     // Too much is waiting: as many as are kept, then no more.
-    let error = loop {
-        let mut step = Step::empty();
-        let put = play.command("put c1 x \"1\"");
-        if play.world.apply(&put, &mut step).is_err() {
-            break play.refusal("put c1 x \"1\"");
-        }
-    };
-    assert_eq!(error, CommandError::TooManyWaiting { most: 64 });
+    for (work, most) in [("put c1 x \"1\"", 64), ("write s1 orders \"1\"", 16)] {
+        let error = loop {
+            let mut step = Step::empty();
+            let command = play.command(work);
+            if play.world.apply(&command, &mut step).is_err() {
+                break play.refusal(work);
+            }
+        };
+        assert_eq!(error, CommandError::TooManyWaiting { most }, "{work}");
+    }
     // And the run goes on as if nothing had been asked.
     play.run("resume A\nrestart s2\nrun 3s");
     play.assert_kept();
