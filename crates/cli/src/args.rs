@@ -25,7 +25,7 @@ leasehold: holds lessons to their word, and runs lessons and scripts
       --hashes        prints the state's hash with each step
 
   leasehold explore FILE --break INVARIANT | --reach CLAIM [--set SWITCH=POSITION]... [--forbid MOVE]...
-                    [--budget KEY=N,...]
+                    [--may COMMAND]... [--budget KEY=N,...]
       Searches the servers and clients of a lesson's or a script's world, without time: any message, any
       timer may come next. Prints a shortest script that breaks the invariant or reaches the claim, for
       `leasehold run`. A script with time = \"none\" is played first.
@@ -33,11 +33,12 @@ leasehold: holds lessons to their word, and runs lessons and scripts
       --forbid        leaves a move out: \"crash\", \"campaign s1\", \"deliver s1>s3\", \"ring s1 heartbeat\"
       --budget        crashes=1,duplicates=0,puts=1,rings=1: how often; term=3,log=16,in_flight=4: how far;
                       states=5000000,depth=64,memory=1GB: where to give up
-      Leases are searched in time, with all of the world: of one-holder, token-monotonic, no-older-token and
-      deadline-within-grant, or where the budget has one of these keys:
+      Leases, stores and reads are searched in time, with all of the world: where the invariant is one of
+      theirs, where --may is given, or where the budget has one of these keys:
                       tick=500ms,horizon=12s: when something may be done, and until when
                       pauses=1,writes=2,crashes=0,latencies=0,rates=0: what, and how often
                       delay=2s,drift=20%: the other latency of a link; how fast and slow clocks may run
+      --may           a command that may be done too, once, at any tick: \"get c1 x at s1\", \"transfer s1 -> s2\"
       Exit codes: 0 it was found, 1 it was not, within the budget
 
   leasehold fuzz [--seed N] [--runs N] [--steps N] [--set SWITCH=POSITION]... [--break INVARIANT]
@@ -83,6 +84,8 @@ pub(crate) struct Explore {
     pub(crate) goal: Wanted,
     pub(crate) set: Vec<(Switch, Position)>,
     pub(crate) forbid: Vec<String>,
+    /// Commands for a search in time; their names are looked up later.
+    pub(crate) may: Vec<String>,
     pub(crate) bounds: Bounds,
     pub(crate) limits: Limits,
     /// Set where time is searched too.
@@ -186,6 +189,7 @@ fn explore(words: &[String]) -> Result<Explore, Wrong> {
         goal: Wanted::Reach(String::new()),
         set: Vec::new(),
         forbid: Vec::new(),
+        may: Vec::new(),
         bounds: Bounds::default(),
         limits: Limits {
             states: 5_000_000,
@@ -223,9 +227,17 @@ fn explore(words: &[String]) -> Result<Explore, Wrong> {
                 };
                 search.forbid.push(one.clone());
             }
+            "--may" => {
+                let Some(one) = rest.next() else {
+                    return wrong("--may needs a command", "write --may \"get c1 x at s1\"");
+                };
+                search.may.push(one.clone());
+                search.timed.get_or_insert_default();
+            }
             "--budget" => budget(rest.next(), &mut search)?,
             option if option.starts_with('-') => {
-                return unknown(option, "--break, --reach, --set, --forbid and --budget");
+                let known = "--break, --reach, --set, --forbid, --may and --budget";
+                return unknown(option, known);
             }
             file if search.file.is_empty() => file.clone_into(&mut search.file),
             file => {
@@ -237,6 +249,11 @@ fn explore(words: &[String]) -> Result<Explore, Wrong> {
     let example = "try: leasehold explore lessons/isolated-leader.md --break election-safety";
     if search.file.is_empty() {
         return wrong("explore needs a file", example);
+    }
+    if leases::Bounds::MENU_MAX < search.may.len() {
+        let (given, most) = (search.may.len(), leases::Bounds::MENU_MAX);
+        let what = format!("--may is given {given} times; {most} are the most");
+        return wrong(what, "leave some out");
     }
     match goals {
         0 => wrong("explore needs --break or --reach", example),

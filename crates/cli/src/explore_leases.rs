@@ -47,6 +47,7 @@ pub(crate) fn look(search: &Explore, bounds: &Bounds) -> Result<End, Trouble> {
         } else {
             0
         },
+        menu: menu(search, &world)?,
         ..bounds.clone()
     };
     let tick = SpanText(bounds.tick);
@@ -82,6 +83,16 @@ pub(crate) fn look(search: &Explore, bounds: &Bounds) -> Result<End, Trouble> {
     print(path);
     out::line(&format!("run until {}", explore::wanted(search)));
     Ok(End::Well)
+}
+
+fn menu(search: &Explore, world: &World) -> Result<Vec<Command>, Trouble> {
+    let read = |text: &String| {
+        script::command(text, world.names()).map_err(|error| {
+            let what = format!("--may {text}: {}", error.trouble.what);
+            (what, error.trouble.remedy)
+        })
+    };
+    search.may.iter().map(read).collect()
 }
 
 /// The file's world, with one latency and no loss, and what its script does before the search.

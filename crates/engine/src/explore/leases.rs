@@ -37,9 +37,16 @@ pub struct Bounds {
     pub latencies: u8,
     /// A worker's or server's clock gets another rate.
     pub rates: u8,
+    /// More that may be done, each once; one that is to be done twice stands here twice. At most
+    /// [`Bounds::MENU_MAX`].
+    pub menu: Vec<Command>,
     /// The latencies and the rates that there are to choose from, in parts per million of a true clock.
     pub delays: Vec<Duration>,
     pub clocks: Vec<u32>,
+}
+
+impl Bounds {
+    pub const MENU_MAX: usize = 64;
 }
 
 impl Default for Bounds {
@@ -52,6 +59,7 @@ impl Default for Bounds {
             crashes: 0,
             latencies: 0,
             rates: 0,
+            menu: Vec::new(),
             delays: vec![Duration::secs(2)],
             clocks: vec![TRUE_RATE / 5 * 4, TRUE_RATE / 5 * 6],
         }
@@ -71,6 +79,8 @@ struct Spent {
     crashes: u8,
     latencies: u8,
     rates: u8,
+    /// A bit for each of the menu.
+    chosen: u64,
 }
 
 /// A world at a beat, and what has been spent and seen on the way.
@@ -101,16 +111,25 @@ pub struct Leases {
 }
 
 impl Leases {
-    /// The invariants that need leases, stores or time.
-    pub const INVARIANTS: [Invariant; 4] = [
+    /// The invariants that need leases, stores, reads or time: for these a search without time is none.
+    pub const INVARIANTS: [Invariant; 7] = [
         Invariant::TokenMonotonic,
         Invariant::OneHolder,
         Invariant::DeadlineWithinGrant,
         Invariant::NoOlderToken,
+        Invariant::LinearizableReads,
+        Invariant::MonotonicReads,
+        Invariant::OneEffect,
     ];
 
+    /// # Panics
+    /// If the menu is longer than [`Bounds::MENU_MAX`].
     #[must_use]
     pub fn new(world: &World, bounds: Bounds, goal: Goal) -> Self {
+        assert!(
+            bounds.menu.len() <= Bounds::MENU_MAX,
+            "the menu is too long"
+        );
         let watch = match &goal {
             Goal::Break(_) => None,
             Goal::Reach(claim) => Some(Watch::new(claim.clone())),
@@ -131,11 +150,24 @@ impl Leases {
         }
     }
 
+    /// Where on the menu a command stands that was not chosen yet.
+    fn on_menu(&self, spent: Spent, command: &Command) -> Option<usize> {
+        let mut menu = self.bounds.menu.iter().enumerate();
+        let found = menu.find(|(at, one)| spent.chosen & 1 << at == 0 && *one == command);
+        found.map(|(at, _)| at)
+    }
+
     fn commands(&self, state: &State, actions: &mut Vec<Action>) {
         let (world, spent, bounds) = (&state.world, state.spent, &self.bounds);
         let names = world.names();
         let name = |id: ProcessId| names.name(id).to_owned();
         let mut act = |command| actions.push(Action::Act(command));
+        for (at, command) in self.bounds.menu.iter().enumerate() {
+            // Of two that are the same, the first is chosen first.
+            if self.on_menu(spent, command) == Some(at) {
+                act(command.clone());
+            }
+        }
         let store = names.of_kind(Kind::Store).next();
         for id in names.ids() {
             let process = name(id);
@@ -252,6 +284,10 @@ impl Model for Leases {
                 }
                 let spent = &mut next.spent;
                 match command {
+                    _ if self.on_menu(*spent, command).is_some() => {
+                        let chosen = self.on_menu(*spent, command);
+                        spent.chosen |= chosen.map_or(0, |at| 1 << at);
+                    }
                     Command::Pause { .. } => spent.pauses += 1,
                     Command::Write { .. } => spent.writes += 1,
                     Command::Crash { .. } => spent.crashes += 1,
