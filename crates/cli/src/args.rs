@@ -4,7 +4,7 @@
 //! never passed over.
 
 use leasehold_engine::explore::Limits;
-use leasehold_engine::explore::consensus::{Bounds, Goal, Move};
+use leasehold_engine::explore::consensus::{Bounds, Move};
 use leasehold_engine::explore::leases::{self, Leases};
 use leasehold_engine::fuzz;
 use leasehold_engine::monitor::Invariant;
@@ -265,20 +265,6 @@ fn explore(words: &[String]) -> Result<Explore, Wrong> {
     }
 }
 
-fn invariant(value: Option<&String>) -> Result<Invariant, Wrong> {
-    let searched = Goal::INVARIANTS.iter().chain(&Leases::INVARIANTS);
-    let ids: Vec<&str> = searched.map(|i| i.id()).collect();
-    let known = format!("searched are {}", ids.join(", "));
-    let Some(id) = value else {
-        return wrong("--break needs an invariant", known);
-    };
-    match id.parse::<Invariant>() {
-        Ok(found) if ids.contains(&found.id()) => Ok(found),
-        Ok(_) => wrong(format!("{id} is not searched"), known),
-        Err(()) => wrong(format!("`{id}` is not an invariant"), known),
-    }
-}
-
 const BUDGET: &str = "crashes, duplicates, puts, rings, term, log, in_flight, states, depth, memory; \
      in time: tick, horizon, pauses, writes, crashes, latencies, rates, delay, drift";
 
@@ -383,7 +369,7 @@ fn fuzz(words: &[String]) -> Result<fuzz::Options, Wrong> {
             "--steps" => options.steps = within(word, words.next(), 1, 1_000_000)?,
             "--replays" => options.replays = within(word, words.next(), 1, 1_000_000)?,
             "--set" => options.set.push(switch(words.next())?),
-            "--break" => options.sought = Some(any_invariant(words.next())?),
+            "--break" => options.sought = Some(invariant(words.next())?),
             "--beyond" => {
                 for kind in words.next().map_or("", String::as_str).split(',') {
                     match kind {
@@ -415,7 +401,7 @@ fn within(option: &str, value: Option<&String>, low: u64, high: u64) -> Result<u
     }
 }
 
-fn any_invariant(value: Option<&String>) -> Result<Invariant, Wrong> {
+fn invariant(value: Option<&String>) -> Result<Invariant, Wrong> {
     let given = value.map_or("", String::as_str);
     given.parse().or_else(|()| {
         let known: Vec<&str> = Invariant::ALL.iter().map(|i| i.id()).collect();
@@ -529,8 +515,21 @@ mod tests {
             panic!("a search of leases is read");
         };
         assert_eq!(timed.timed.unwrap().tick, Duration::secs(1));
-        let reads = wrong("explore a.md --break linearizable-reads");
-        assert_eq!(reads.what, "linearizable-reads is not searched");
+        let line = "explore a.md --break linearizable-reads --may heal --may heal";
+        let Ok(Command::Explore(reads)) = read(line) else {
+            panic!("a search of reads is read");
+        };
+        assert!(reads.timed.is_some());
+        assert_eq!(reads.may, ["heal", "heal"]);
+        assert_eq!(wrong("explore a.md --may").what, "--may needs a command");
+        let long = format!(
+            "explore a.md --break one-holder{}",
+            " --may heal".repeat(65)
+        );
+        assert_eq!(
+            wrong(&long).what,
+            "--may is given 65 times; 64 are the most"
+        );
         let budget = |budget: &str| wrong(&format!("explore a.md --budget {budget}"));
         assert_eq!(budget("crash=1").what, "`crash` is not a key of the budget");
         assert_eq!(budget("crash=1").remedy, format!("keys are {BUDGET}"));

@@ -1,4 +1,4 @@
-//! What the search finds for each mechanism of consensus that is taken away, kept as a script each.
+//! What the searches find for each mechanism that is taken away, kept as a script each.
 //!
 //! A cabinet of burglaries: for every lock that was left open, the shortest way in, on film. Each film is
 //! made again and compared, played in a world of its own, and played once more with the lock closed.
@@ -14,6 +14,7 @@ use std::{env, fs};
 use leasehold::{leasehold, root};
 use leasehold_engine::event::Step;
 use leasehold_engine::explore::consensus::{Bounds, Consensus, Goal};
+use leasehold_engine::explore::leases::run;
 use leasehold_engine::explore::{Explorer, Limits, Outcome, Progress};
 use leasehold_engine::monitor::Invariant;
 use leasehold_engine::switch::{Position, Switch};
@@ -28,20 +29,24 @@ struct Case {
     invariant: &'static str,
     /// More words of the call, to keep the search small.
     narrow: &'static [&'static str],
+    /// Words after those, for a wider search with the switch on.
+    wide: &'static [&'static str],
 }
 
-const CASES: [Case; 9] = [
+const UNTIMED: [Case; 9] = [
     Case {
         switch: "persist_term_vote",
         start: "cold",
         invariant: "election-safety",
         narrow: &[],
+        wide: &[],
     },
     Case {
         switch: "one_vote_per_term",
         start: "cold",
         invariant: "election-safety",
         narrow: &[],
+        wide: &[],
     },
     // With three servers any second vote is a majority, counted twice or not.
     Case {
@@ -60,24 +65,28 @@ const CASES: [Case; 9] = [
             "--forbid",
             "deliver s1>s4",
         ],
+        wide: &[],
     },
     Case {
         switch: "log_up_to_date_check",
         start: "cold",
         invariant: "leader-completeness",
         narrow: &[],
+        wide: &[],
     },
     Case {
         switch: "prev_log_check",
         start: "cold",
         invariant: "log-matching",
         narrow: &[],
+        wide: &[],
     },
     Case {
         switch: "stale_term_check",
         start: "led",
         invariant: "leader-completeness",
         narrow: &["--budget", "crashes=0,rings=0,in_flight=3"],
+        wide: &[],
     },
     Case {
         switch: "commit_only_current_term",
@@ -99,6 +108,7 @@ const CASES: [Case; 9] = [
             "--forbid",
             "deliver s2>c1",
         ],
+        wide: &[],
     },
     // With one entry an append, a follower may hear of a commit beyond what it was just given.
     Case {
@@ -121,14 +131,370 @@ const CASES: [Case; 9] = [
             "--forbid",
             "deliver c1>s2",
         ],
+        wide: &[],
     },
     Case {
         switch: "reply_after_commit",
         start: "cold",
         invariant: "no-lost-write",
         narrow: &["--budget", "crashes=0,rings=0"],
+        wide: &[],
     },
 ];
+
+const TIMED: [Case; 22] = [
+    Case {
+        switch: "durable_ack",
+        start: "disks-slow",
+        invariant: "leader-completeness",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=250ms,horizon=4s",
+            "--may",
+            "crash s1",
+            "--may",
+            "crash s2",
+            "--may",
+            "campaign s2",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "refuse_vote_until_repaired",
+        start: "disks-one-behind",
+        invariant: "leader-completeness",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=200ms,horizon=2s",
+            "--may",
+            "heal",
+            "--may",
+            "crash s2",
+            "--may",
+            "disk s2 corrupt tail",
+            "--may",
+            "campaign s3",
+        ],
+        wide: &["--budget", "crashes=2"],
+    },
+    Case {
+        switch: "joint_consensus",
+        start: "spares",
+        invariant: "election-safety",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=100ms,horizon=1s",
+            "--may",
+            "partition s3 s4 s5 | s1 s2",
+            "--may",
+            "reconfigure s1 s2 s3 s4 s5",
+            "--may",
+            "crash s3",
+            "--may",
+            "campaign s1",
+            "--may",
+            "campaign s3",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "own_term_commit_before_reconfig",
+        start: "spares-two-changes",
+        invariant: "leader-completeness",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=100ms,horizon=1500ms",
+            "--may",
+            "remove s1 at s2",
+            "--may",
+            "heal",
+            "--may",
+            "partition s1 s4 s5 | s2 s3",
+            "--may",
+            "campaign s1",
+            "--may",
+            "campaign s1",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "grant_at_apply",
+        start: "lease-slow-disk",
+        invariant: "one-holder",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=100ms,horizon=2s",
+            "--may",
+            "crash s1",
+            "--may",
+            "pause s1",
+            "--may",
+            "release A",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "durable_token_counter",
+        start: "lease-held",
+        invariant: "token-monotonic",
+        narrow: &[
+            "--budget",
+            "pauses=1,writes=0,tick=1s,horizon=9s",
+            "--may",
+            "crash s1",
+            "--may",
+            "crash s2",
+            "--may",
+            "crash s3",
+            "--may",
+            "campaign s2",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "renew_quorum_round",
+        start: "lease",
+        invariant: "deadline-within-grant",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=1s,horizon=9s",
+            "--may",
+            "partition s3 | s1 s2",
+            "--may",
+            "partition s1 A | s2 s3",
+            "--may",
+            "heal",
+            "--may",
+            "crash s2",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "failover_extends_leases",
+        start: "lease",
+        invariant: "deadline-within-grant",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=1s,horizon=9s",
+            "--may",
+            "crash s1",
+            "--may",
+            "crash s2",
+            "--may",
+            "crash s3",
+            "--may",
+            "campaign s2",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "conservative_deadline",
+        start: "lease-one-server",
+        invariant: "deadline-within-grant",
+        narrow: &["--budget", "pauses=1,writes=0,tick=500ms,horizon=7s"],
+        wide: &["--budget", "pauses=2,crashes=2"],
+    },
+    Case {
+        switch: "monotonic_deadline",
+        start: "lease-one-server",
+        invariant: "deadline-within-grant",
+        narrow: &[
+            "--budget",
+            "pauses=1,writes=0,tick=500ms,horizon=7s",
+            "--may",
+            "clock A jump -5s",
+        ],
+        wide: &["--budget", "pauses=2,crashes=1"],
+    },
+    Case {
+        switch: "drift_bound",
+        start: "lease-drift",
+        invariant: "deadline-within-grant",
+        narrow: &[
+            "--budget",
+            "pauses=1,writes=0,tick=500ms,horizon=7s",
+            "--may",
+            "clock A rate -10%",
+        ],
+        wide: &["--budget", "pauses=2,crashes=2"],
+    },
+    Case {
+        switch: "startup_quarantine",
+        start: "lease-in-memory",
+        invariant: "one-holder",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=1s,horizon=9s",
+            "--may",
+            "crash s1",
+            "--may",
+            "crash s1",
+        ],
+        wide: &["--budget", "pauses=2,crashes=2,tick=500ms"],
+    },
+    Case {
+        switch: "readindex_quorum_round",
+        start: "reads",
+        invariant: "linearizable-reads",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=100ms,horizon=1s",
+            "--may",
+            "partition s1 c1 | s2 s3 c2",
+            "--may",
+            r#"put c2 x "2""#,
+            "--may",
+            "get c1 x at s1",
+            "--may",
+            "campaign s2",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "read_after_own_commit",
+        start: "reads-no-first-entry",
+        invariant: "linearizable-reads",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=20ms,horizon=300ms",
+            "--may",
+            "campaign s2",
+            "--may",
+            "get c2 x at s2",
+            "--may",
+            r#"put c1 x "2""#,
+            "--may",
+            "cut s1 -> s2",
+            "--may",
+            "partition s2 | s3",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "read_waits_for_apply",
+        start: "reads-behind",
+        invariant: "linearizable-reads",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=5ms,horizon=100ms",
+            "--may",
+            "get c2 x at s2",
+            "--may",
+            "cut s1 -> s2",
+            "--may",
+            "heal",
+        ],
+        wide: &["--budget", "crashes=1"],
+    },
+    Case {
+        switch: "lease_from_send_time",
+        start: "lease-reads-late-answers",
+        invariant: "linearizable-reads",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=50ms,horizon=600ms",
+            "--may",
+            "partition s1 c1 | s2 s3 c2",
+            "--may",
+            "cut s1 -> s2",
+            "--may",
+            "cut s1 -> s3",
+            "--may",
+            r#"put c2 x "2""#,
+            "--may",
+            "get c1 x at s1",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "transfer_expires_lease",
+        start: "lease-reads",
+        invariant: "linearizable-reads",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=10ms,horizon=300ms",
+            "--may",
+            "transfer s2 -> s1",
+            "--may",
+            r#"put c2 x "2""#,
+            "--may",
+            "get c1 x at s2",
+            "--may",
+            "partition s2 c1 | s1 s3 c2",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "session_floor",
+        start: "reads",
+        invariant: "monotonic-reads",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=50ms,horizon=1s",
+            "--may",
+            r#"put c1 x "1""#,
+            "--may",
+            "get c1 x",
+            "--may",
+            "get c1 x stale at s3",
+            "--may",
+            "cut s1 -> s3",
+            "--may",
+            "heal",
+        ],
+        wide: &[],
+    },
+    Case {
+        switch: "op_dedupe",
+        start: "store",
+        invariant: "one-effect",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=0,tick=250ms,horizon=2s",
+            "--may",
+            r#"write A orders "1" op 0"#,
+            "--may",
+            r#"write A orders "1" op 0"#,
+            "--may",
+            "crash orders",
+            "--may",
+            "drop orders>A#1",
+        ],
+        wide: &["--budget", "pauses=2,writes=1,crashes=1,horizon=3s"],
+    },
+    Case {
+        switch: "fence",
+        start: "store",
+        invariant: "no-older-token",
+        narrow: &["--budget", "pauses=1,writes=2,tick=500ms,horizon=12s"],
+        wide: &[],
+    },
+    Case {
+        switch: "fence_atomic",
+        start: "store-check-then-write",
+        invariant: "no-older-token",
+        narrow: &["--budget", "pauses=0,writes=1,tick=500ms,horizon=8s"],
+        wide: &["--budget", "pauses=2,writes=2"],
+    },
+    Case {
+        switch: "durable_fence",
+        start: "store-write-held-up",
+        invariant: "no-older-token",
+        narrow: &[
+            "--budget",
+            "pauses=0,writes=1,tick=1s,horizon=10s",
+            "--may",
+            "crash orders",
+            "--may",
+            "restart orders",
+        ],
+        wide: &["--budget", "pauses=2,writes=2"],
+    },
+];
+
+fn cases() -> impl Iterator<Item = &'static Case> {
+    UNTIMED.iter().chain(&TIMED)
+}
 
 const FOLDER: &str = "crates/cli/tests/searches";
 
@@ -142,7 +508,7 @@ fn kept(case: &Case) -> PathBuf {
 
 #[test]
 fn each_mechanism_taken_away_is_found_out_by_the_script_that_is_kept() {
-    for case in &CASES {
+    for case in cases() {
         let start = start_of(case);
         let set = format!("{}=off", case.switch);
         let mut words = vec!["explore", &start, "--set", &set, "--break", case.invariant];
@@ -226,6 +592,31 @@ fn the_opening_lesson_is_found_by_a_search_in_time() {
     assert!(text.contains(why), "{text}");
 }
 
+#[test]
+fn what_cannot_be_on_the_menu_is_refused() {
+    let lesson = "lessons/pause-outlives-its-lease.md";
+    for (command, what) in [
+        ("sing A", "--may sing A: "),
+        ("pause Z", "no process is called `Z`"),
+        ("run 1s", "--may run 1s: "),
+    ] {
+        let call = ["explore", lesson, "--break", "one-holder", "--may", command];
+        let (code, text) = leasehold(&call);
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains(what) && text.lines().count() == 2, "{text}");
+    }
+}
+
+#[test]
+fn each_safety_switch_that_guards_an_invariant_has_its_script() {
+    let guarding = Switch::ALL
+        .iter()
+        .filter(|switch| switch.breaks().is_some());
+    let mut named: Vec<Switch> = cases().map(|case| case.switch.parse().unwrap()).collect();
+    named.sort_unstable();
+    assert!(guarding.eq(&named));
+}
+
 /// How many states it took tells of the engine's own bookkeeping too; what was found does not.
 fn without_count(text: &str) -> String {
     let lines = text.lines().map(|line| match line.split_once(" states: ") {
@@ -245,8 +636,12 @@ fn read(path: &Path) -> (String, Script) {
 fn play(script: &Script) -> World {
     let mut world = World::new(script.setup.clone()).unwrap();
     for directive in &script.directives {
-        if let Do::Act(command) = &directive.what {
-            world.apply_or_skip(command, &mut Step::empty());
+        match &directive.what {
+            Do::Act(command) => {
+                world.apply_or_skip(command, &mut Step::empty());
+            }
+            Do::RunFor(span) => run(&mut world, *span, |_, _| {}),
+            Do::RunUntil { .. } | Do::Stop { .. } | Do::Again(_) => {}
         }
     }
     world
@@ -254,7 +649,7 @@ fn play(script: &Script) -> World {
 
 #[test]
 fn each_script_breaks_it_in_a_world_and_breaks_nothing_with_the_mechanism_back() {
-    for case in &CASES {
+    for case in cases() {
         let (text, mut script) = read(&kept(case));
         let invariant: Invariant = case.invariant.parse().unwrap();
         let switch: Switch = case.switch.parse().unwrap();
@@ -339,22 +734,38 @@ fn with_every_mechanism_on_small_spaces_are_seen_whole() {
     assert!(closed && progress.states > 100_000, "{progress:?}");
 }
 
-/// A million states from each start, or fifty thousand where nobody asked for more (`SLOW`).
+/// How many states are looked at where nothing is to be found: more where somebody asks for more (`SLOW`).
+fn enough() -> u64 {
+    let is_slow = env::var_os("SLOW").is_some();
+    if is_slow { 1_000_000 } else { 20_000 }
+}
+
 #[test]
 fn with_every_mechanism_on_nothing_breaks_in_many_states() {
-    let states = if env::var_os("SLOW").is_some() {
-        1_000_000
-    } else {
-        50_000
-    };
-    for case in &CASES {
+    for case in &UNTIMED {
         let bounds = Bounds {
             term: 4,
             duplicates: 1,
             ..Bounds::default()
         };
         let invariant = case.invariant.parse().unwrap();
-        let (closed, progress) = look(&format!("{}.txt", case.start), invariant, bounds, states);
-        assert!(closed || progress.states == states, "{progress:?}");
+        let (closed, progress) = look(&format!("{}.txt", case.start), invariant, bounds, enough());
+        assert!(closed || progress.states == enough(), "{progress:?}");
+    }
+}
+
+#[test]
+fn in_time_with_every_mechanism_on_nothing_breaks_in_many_states() {
+    let limits = format!("states={},memory=8GB", enough());
+    for case in &TIMED {
+        let start = start_of(case);
+        let mut words = vec!["explore", &start, "--break", case.invariant];
+        words.extend(case.narrow.iter().chain(case.wide));
+        words.extend(["--budget", &limits]);
+        let (code, text) = leasehold(&words);
+        assert_eq!(code, 1, "{}: {text}", case.switch);
+        let is_enough =
+            text.contains("# not found: all ") || text.contains("the budget of states is used up");
+        assert!(is_enough, "{}: {text}", case.switch);
     }
 }

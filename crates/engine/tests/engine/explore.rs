@@ -246,6 +246,29 @@ fn a_holder_that_counts_from_when_it_was_told_is_found() {
 }
 
 #[test]
+fn what_stands_on_the_menu_is_done_once_and_twice_if_it_stands_there_twice() {
+    let sleep = Command::Pause {
+        process: "s1".into(),
+    };
+    let search = |times: usize| {
+        let bounds = leases::Bounds {
+            menu: vec![sleep.clone(); times],
+            tick: Duration::secs(1),
+            ..beats()
+        };
+        let world = World::new(leased(&[], 0)).unwrap();
+        let goal = leases::Goal::Break(Invariant::OneHolder);
+        let mut explorer = Explorer::new(leases::Leases::new(&world, bounds, goal), LIMITS);
+        assert_eq!(*explorer.run(), Outcome::Closed);
+        explorer.progress().states
+    };
+    let [never, once, twice] = [0, 1, 2].map(search);
+    // Seven moments; s1 falls asleep at one of them, and wakes then or later.
+    assert_eq!(never, 7);
+    assert!(never < once && once < twice, "{never} {once} {twice}");
+}
+
+#[test]
 fn clocks_within_the_bound_do_no_harm_and_beyond_it_they_do() {
     let bounds = |ppm: u32| leases::Bounds {
         pauses: 1,
