@@ -6,9 +6,13 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use crate::play::{A, B, LEASE, Play, S1, stage, with_switch};
+use leasehold_engine::command::CommandError;
 use leasehold_engine::event::{Event, MessageKind, Verdict};
+use leasehold_engine::process::{AnswerTo, Message};
+use leasehold_engine::service::{Answer, AnswerWhat};
+use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
-use leasehold_engine::units::{Duration, SimTime, Token};
+use leasehold_engine::units::{Duration, RequestId, SimTime, Token};
 use leasehold_engine::worker::LeaseView;
 
 fn is_granted(event: &Event) -> bool {
@@ -219,4 +223,109 @@ fn a_grant_that_comes_too_late_counts_once_a_renewal_confirms_it() {
         "counted from the renewal's send"
     );
     play.assert_kept();
+}
+
+#[test]
+fn a_grant_that_leaves_less_than_a_renewal_takes_is_not_relied_on_either() {
+    // B asked at 60 ms and gets the lease 3.9 s later: 1.1 s of 5 s are left, and it renews every 1.6 s.
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         until A believes it holds orders
+         acquire B orders
+         at 4s
+         release A
+         until B holds orders with token 2
+         run 60ms
+         expect B does not believe it holds orders",
+    );
+    let view = play.world.worker(B).unwrap().lease();
+    assert_eq!(view, LeaseView::Asking { resource: LEASE });
+    let late = |e: &Event| matches!(e, Event::GrantTooLate { .. });
+    assert_eq!(play.count(B, late), 1);
+}
+
+#[test]
+fn with_little_left_of_a_grant_the_renewal_comes_halfway_to_the_deadline() {
+    let mut play = Play::of(
+        stage(),
+        "acquire A orders
+         until A believes it holds orders
+         acquire B orders
+         at 2.7s
+         release A
+         until B believes it holds orders",
+    );
+    let received = play.ms();
+    let left = play.own_deadline("B").unwrap() - received;
+    assert!(1_600 < left && left < 3_200, "{left}");
+    let renews = |e: &Event| {
+        let kind = MessageKind::Renew;
+        matches!(e, Event::MessageSent { kind: sent, .. } if *sent == kind)
+    };
+    play.run("run 3s");
+    let first = play.times(B, renews)[0];
+    assert!(first.abs_diff(received + left / 2) <= 1, "{first}");
+}
+
+#[test]
+fn a_waiter_asks_again_after_two_answer_times() {
+    let asks = |e: &Event| matches!(e, Event::LeaseAsked { .. });
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         until A believes it holds orders
+         acquire B orders
+         run 4s",
+    );
+    let gaps: Vec<u64> = play
+        .times(B, asks)
+        .windows(2)
+        .map(|w| w[1] - w[0])
+        .collect();
+    // There and back, and twice 600 ms; the first answer waited for a commit.
+    assert_eq!(gaps, [1_400, 1_300, 1_300]);
+}
+
+#[test]
+fn who_knows_one_server_tries_no_other() {
+    let setup = Setup {
+        servers: 1,
+        election_fixed: vec![Duration::millis(1_500)],
+        ..stage()
+    };
+    let play = Play::of(setup, "crash s1\nacquire A orders\nrun 10s");
+    let a = play.id("A");
+    assert!(1 < play.count(a, |e| matches!(e, Event::LeaseAsked { .. })));
+    assert_eq!(play.count(a, |e| matches!(e, Event::ServerTried { .. })), 0);
+}
+
+#[test]
+fn sixteen_writes_may_wait_behind_one() {
+    let setup = Setup {
+        work: Duration::secs(60),
+        ..stage()
+    };
+    let mut play = Play::of(setup, "acquire A orders\nuntil A believes it holds orders");
+    for writer in ["A", "s1"] {
+        let write = format!("write {writer} orders \"1\"");
+        play.run(&format!("{write}\n").repeat(17));
+        let most = 16;
+        assert_eq!(play.refusal(&write), CommandError::TooManyWaiting { most });
+    }
+}
+
+#[test]
+fn a_server_that_names_itself_as_the_leader_and_is_none_is_asked_no_more_at_once() {
+    let mut play = Play::of(stage(), "cut A -> s1\nacquire A orders");
+    let tried = |e: &Event| matches!(e, Event::ServerTried { .. });
+    let asks = |e: &Event| matches!(e, Event::LeaseAsked { .. });
+    let answer = Answer {
+        request: RequestId(1),
+        what: AnswerWhat::NotLeader { hint: Some(S1) },
+    };
+    let message = Message::Answer(answer, AnswerTo::Acquire);
+    play.world.post(S1, A, message);
+    play.run("run 100ms");
+    assert_eq!((play.count(A, tried), play.count(A, asks)), (0, 1));
 }

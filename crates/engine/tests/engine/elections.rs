@@ -6,11 +6,12 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use crate::play::posts::{last_vote, patient, post, server, terms};
+use crate::play::posts::{ask_for_vote, last_vote, patient, post, server, terms};
 use crate::play::{Play, S1, S2, S3, ticking, with_switch};
 use leasehold_engine::event::{Event, VoteRefusal};
 use leasehold_engine::monitor::Invariant;
 use leasehold_engine::raft::{Message, RoleName};
+use leasehold_engine::rule::Rule;
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, ProcessId, Term};
@@ -180,11 +181,9 @@ fn a14_a_member_with_a_low_term_does_not_block_the_next_election() {
         matches!(e, Event::VoteRefused { candidate: S3, why: w, .. } if *w == why)
     };
     assert!(0 < play.count(S2, old), "it was answered");
-    play.expect(
-        leasehold_engine::rule::Rule::HigherTermWins,
-        Some(S3),
-        |e| matches!(e, Event::TermAdopted { to: Term(3), .. }),
-    );
+    play.expect(Rule::HigherTermWins, Some(S3), |e| {
+        matches!(e, Event::TermAdopted { to: Term(3), .. })
+    });
     play.run("run 100ms");
     assert_eq!(server(&play, S3).leader_known(), Some(S2));
 }
@@ -337,6 +336,15 @@ fn b04_a_leader_that_nobody_answers_goes_after_one_window() {
     play.run("partition s1 | s2 s3\nrun 1s");
     let down = play.times(S1, |e| matches!(e, Event::SteppedDown { .. }));
     assert_eq!(down, [led + 100]);
+}
+
+/// Why a leader goes: it heard of a higher term, though it has not heard who leads it.
+#[test]
+fn a_leader_that_hears_of_a_higher_term_goes_because_of_that() {
+    let mut play = Play::of(ticking(3, &[100, 60_000, 60_000]), "until s1 leads");
+    post(&mut play, S2, S1, ask_for_vote(7, (0, 0)));
+    let went = |e: &Event| matches!(e, Event::SteppedDown { term: Term(1) });
+    play.expect(Rule::HigherTermWins, Some(S1), went);
 }
 
 #[test]

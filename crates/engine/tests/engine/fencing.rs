@@ -420,6 +420,30 @@ fn n05_a_claim_on_both_stores_closes_the_gap() {
     play.assert_kept();
 }
 
+/// A holder that is told to claim first when it holds already claims before its next write.
+#[test]
+fn n05_a_claim_comes_before_the_write_that_lacks_one() {
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         until A believes it holds orders
+         set claim_first on
+         write A orders \"x\"
+         run 2s",
+    );
+    let sent: Vec<String> = play
+        .steps
+        .iter()
+        .flat_map(|step| step.events())
+        .filter_map(|event| match event {
+            Event::WriteSent { value, .. } => Some(value.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(sent, ["claim", "x"]);
+    play.assert_kept();
+}
+
 /// While a store does not answer the claim, its new holder writes nothing to any.
 #[test]
 fn n05_a_claim_without_an_answer_is_made_again_before_anything_is_written() {

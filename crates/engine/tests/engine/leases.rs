@@ -10,6 +10,7 @@ use crate::play::{A, B, LEASE, Play, S1, S2, stage, with_switch};
 use leasehold_engine::command::CommandError;
 use leasehold_engine::event::{Event, RenewRefusal, Verdict};
 use leasehold_engine::monitor::{Invariant, Reason};
+use leasehold_engine::rule::Rule;
 use leasehold_engine::setup::Setup;
 use leasehold_engine::switch::Switch;
 use leasehold_engine::units::{Duration, SimTime, Token};
@@ -895,6 +896,22 @@ fn l15_a_waiter_that_asks_again_keeps_its_place() {
     play.assert_kept();
 }
 
+/// A lease of 2 s is shorter than six answer times; a waiter's place lasts those.
+#[test]
+fn l15_a_place_lasts_a_few_of_the_waiters_own_periods() {
+    let setup = Setup {
+        lease: Duration::secs(2),
+        renew_every: Duration::millis(640),
+        ..stage()
+    };
+    let play = Play::of(setup, &format!("{WAITER_DIES}\nrun 8s"));
+    let queued = |e: &Event| matches!(e, Event::WaiterQueued { worker: B, .. });
+    let left = |e: &Event| matches!(e, Event::WaiterLeft { worker: B, .. });
+    let (queued, left) = (play.times(S1, queued), play.times(S1, left));
+    let waited = left[0] - queued[0];
+    assert!((3_600..4_000).contains(&waited), "{queued:?} {left:?}");
+}
+
 /// The new leader does not know how long a waiter has been silent, and gives it its full time.
 #[test]
 fn l15_a_new_leader_counts_a_waiters_silence_anew() {
@@ -1126,6 +1143,18 @@ fn l33_a_raise_needs_a_leader_and_a_resource() {
     assert!(matches!(unknown, CommandError::UnknownResource { .. }));
 }
 
+/// Two raises cross: by the log the higher came first, and the lower has nothing left to do.
+#[test]
+fn a_raise_that_comes_after_a_higher_one_does_nothing_and_says_so() {
+    let play = Play::of(stage(), "raise orders 9\nraise orders 3\nrun 1s");
+    let nothing = |e: &Event| matches!(e, Event::NothingToDo { .. });
+    play.expect(Rule::OperatorRaises, Some(S1), nothing);
+    assert_eq!(play.count(S1, nothing), 1);
+    // A term's first entry does nothing by its nature.
+    let play = Play::of(stage(), "campaign s2\nrun 1s");
+    assert_eq!(play.count(S2, nothing), 0);
+}
+
 // L32: alive but stuck ----------------------------------------------------------------------------
 
 /// A holds and begins to write, with so much work to do and a bound on it; B waits.
@@ -1148,6 +1177,29 @@ fn at_work(work: Duration, work_max: Duration, script: &str) -> Play {
 
 fn withheld(event: &Event) -> bool {
     matches!(event, Event::RenewalWithheld { .. })
+}
+
+/// The bound itself is not too long.
+#[test]
+fn l32_work_that_has_taken_just_as_long_as_it_may_renews() {
+    let held = "acquire A orders\nuntil A believes it holds orders";
+    let renews = Play::of(stage(), held).ms() + 1_600;
+    for (work_max, times) in [(400, 0), (399, 1)] {
+        let setup = Setup {
+            work: Duration::secs(3_600),
+            work_max: Duration::millis(work_max),
+            ..stage()
+        };
+        let play = Play::of(
+            setup,
+            &format!(
+                "{held}\nat {}ms\nwrite A orders \"x\"\nat {}ms",
+                renews - 400,
+                renews + 1
+            ),
+        );
+        assert_eq!(play.count(A, withheld), times, "{work_max} ms");
+    }
 }
 
 /// L32, as it is without a bound: the process renews, its work hangs, and nobody else gets the lease.

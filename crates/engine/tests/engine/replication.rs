@@ -232,6 +232,8 @@ fn d03_entries_of_an_old_term_commit_only_with_one_of_the_new() {
     assert_eq!((terms(&play, S2), commit(&play, S2)), (vec![1, 1, 1, 2], 1));
     play.run("heal\nrun 200ms\nexpect s3 has x = \"1\" and s3 has y = \"2\"");
     assert_eq!(commit(&play, S2), 4, "from 1 at once");
+    let registry = server(&play, S3).registry();
+    assert!(registry.keys().eq([("x", "1"), ("y", "2")]));
     let steps = play.steps.iter().filter(|step| step.process == Some(S2));
     let events = steps.flat_map(|step| step.events());
     let jumped = |e: &Event| {
