@@ -1155,6 +1155,29 @@ fn a_raise_that_comes_after_a_higher_one_does_nothing_and_says_so() {
     assert_eq!(play.count(S2, nothing), 0);
 }
 
+#[test]
+fn a_late_renewal_of_an_earlier_grant_does_not_extend_the_new_one() {
+    let play = Play::of(
+        stage(),
+        "acquire A orders
+         until A believes it holds orders
+         run 1.61s
+         delay A>s1#last 2s
+         release A
+         run 500ms
+         acquire A orders
+         until A holds orders with token 2
+         run 3s",
+    );
+    let current = Token(2);
+    let refused = |e: &Event| {
+        matches!(e, Event::RenewalRefused { worker: A, why, .. }
+            if *why == RenewRefusal::OtherToken { current })
+    };
+    assert_eq!(play.count(S1, refused), 1, "{}", play.trace(40));
+    play.assert_kept();
+}
+
 // L32: alive but stuck ----------------------------------------------------------------------------
 
 /// A holds and begins to write, with so much work to do and a bound on it; B waits.
