@@ -62,7 +62,7 @@ pub(crate) fn run(site: &Site, seed: u64, count: usize) -> Result<(), Failure> {
     ]);
     // Each job builds in its own copy of the tree.
     command.env_remove("CARGO_TARGET_DIR");
-    command.args(["--minimum-test-timeout", "20", "--colors", "never"]);
+    command.args(["--minimum-test-timeout", "60", "--colors", "never"]);
     command.arg("--output").arg(&out);
     // Three hundred names are too many for a command line that somebody might read.
     let config = out.join("chosen.toml");
